@@ -1,0 +1,41 @@
+# Two commands do everything on a fresh machine: `make run` (the demo) and `make test`.
+# Each builds .venv from a bare Python >= 3.11 when it is missing or pyproject.toml is newer.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { command -v $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test test-long bench lint docs clean
+
+run: $(READY)
+	@$(BIN)/python -m demo
+
+test: lint
+	$(BIN)/python -m pytest -m "not long" -n 2 --dist loadgroup
+
+test-long: lint
+	$(BIN)/python -m pytest -m "long or not long" --timeout=3600
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(READY)
+	$(BIN)/python -m hmd.cli.docs docs
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "make: no Python >= 3.11 with venv found; set PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install -q -e . --group dev
+	@touch $@
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
