@@ -54,7 +54,7 @@ def mcp_field(obj: object, path: str) -> str:
 
 def _key_length(obj: "dict[str, object]", names: "list[str]") -> int:
     """How many of `names` are the next key of `obj`: all, else as few as possible; 0 if none."""
-    lengths = [len(names), *range(1, len(names))]
+    lengths: list[int] = [len(names), *range(1, len(names))]
     for taken in lengths:
         if ".".join(names[:taken]) in obj:
             return taken
