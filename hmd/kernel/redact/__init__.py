@@ -1,0 +1,162 @@
+"""Owns redaction: the one place where text loses its secrets before it is written or sent.
+
+`redact` masks every secret as `<redacted>`; placeholders and variable references stay. `clip`
+cuts text so that no secret leaves a fragment at the cut. Both are idempotent, take time linear in
+the length of the text, and never raise.
+"""
+
+from hmd.kernel.redact import assignments, command_line, formats, structure
+from hmd.kernel.redact.values import MARK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Spans = list[tuple[int, int]]
+
+__all__ = ["MARK", "clip", "is_clean", "redact", "redact_command"]
+
+# How far beyond a cut the text is read, in characters: what straddles the cut is seen whole.
+BEYOND = 4096
+# Between the head and the tail of a clipped text.
+GAP = "\n…\n"
+# Masking can bring a word to a boundary and so reveal a further match; it settles in two passes.
+_PASSES = 4
+_SHORTEST = 8
+
+
+def redact(text: str) -> str:
+    """`text` with every secret replaced by `<redacted>`."""
+    for _ in range(_PASSES):
+        spans = _find(text)
+        if not spans:
+            break
+        masked = _mask(text, spans)
+        if masked == text:
+            break
+        text = masked
+    return text
+
+
+def redact_command(text: str, form: "Any" = None) -> str:
+    """Like `redact`; the words of `form` (a canonical form) also find what quoting hides."""
+    units = getattr(form, "units", None)
+    if units:
+        spans: Spans = []
+        try:
+            command_line.find_in_units(text, units, spans)
+        except (AttributeError, TypeError):
+            spans = []
+        if spans:
+            text = _mask(text, spans)
+    return redact(text)
+
+
+def is_clean(text: str) -> bool:
+    """True when `redact` would change nothing."""
+    return redact(text) == text
+
+
+def clip(text: str, head: int, tail: int = 0) -> str:
+    """The first `head` and last `tail` characters of `text`, redacted before it is cut.
+
+    Reads `BEYOND` characters past each cut, so that a secret that straddles it is seen and masked
+    whole; a private-key block that is open at a cut is masked to its end. `GAP` joins the parts
+    when there is a tail and something was left out. Secrets shorter than the mask may push the
+    last characters of a part out of its budget; it is never exceeded.
+    """
+    size = len(text)
+    head, tail = max(head, 0), max(tail, 0)
+    if size <= head + tail:
+        return _fit(redact(text), head + tail)
+    first = _clip_head(text, head) if head else ""
+    if not tail:
+        return first
+    last = _clip_tail(text, tail)
+    return first + GAP + last if first else last
+
+
+def _clip_head(text: str, head: int) -> str:
+    window = text[: _next_space(text, min(len(text), head + BEYOND))]
+    return _fit(redact(_mask(window, _cut_spans(window, 0, head), 0, head)), head)
+
+
+def _clip_tail(text: str, tail: int) -> str:
+    size = len(text)
+    start = _previous_space(text, max(0, size - tail - BEYOND))
+    window = text[start:]
+    cut = size - tail - start
+    spans = _find(window)
+    if structure.open_block(text, start):
+        spans.append((0, structure.block_end(window, 0)))
+    kept = redact(_mask(window, spans, cut, len(window)))
+    return kept if len(kept) <= tail else _fit_end(kept, tail)
+
+
+def _cut_spans(window: str, start: int, end: int) -> "Spans":
+    return [span for span in _find(window) if span[0] < end and span[1] > start]
+
+
+def _next_space(text: str, at: int) -> int:
+    """The first white space from `at` on, at most `BEYOND` further: no word is read in part."""
+    stop = min(len(text), at + BEYOND)
+    while at < stop and not text[at].isspace():
+        at += 1
+    return at
+
+
+def _previous_space(text: str, at: int) -> int:
+    stop = max(0, at - BEYOND)
+    while at > stop and not text[at - 1].isspace():
+        at -= 1
+    return at
+
+
+def _fit(text: str, budget: int) -> str:
+    """At most `budget` characters from the start, no mask cut in two."""
+    if len(text) <= budget:
+        return text
+    mark = text.find(MARK, max(0, budget - len(MARK) + 1), budget + len(MARK) - 1)
+    return text[: mark if 0 <= mark < budget else budget]
+
+
+def _fit_end(text: str, budget: int) -> str:
+    cut = len(text) - budget
+    mark = text.find(MARK, max(0, cut - len(MARK) + 1), cut + len(MARK) - 1)
+    return text[mark + len(MARK) if 0 <= mark < cut else cut :]
+
+
+def _find(text: str) -> "Spans":
+    """Every span to mask, unordered, possibly overlapping."""
+    spans: Spans = []
+    if len(text) < _SHORTEST:
+        return spans
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter whose lower case is longer (U+0130)
+        lowered = "".join(char.lower()[:1] for char in text)
+    formats.find(text, spans)
+    structure.find(text, spans)
+    assignments.find(text, lowered, spans)
+    command_line.find(text, spans)
+    return spans
+
+
+def _mask(text: str, spans: "Spans", start: int = 0, end: int = -1) -> str:
+    """text[start:end] with the parts of `spans` in it masked; touching spans become one mask."""
+    if end < 0:
+        end = len(text)
+    out: list[str] = []
+    position = start
+    last = -1
+    for begin, stop in sorted(spans):
+        if stop <= start or begin >= end or begin >= stop:
+            continue
+        if begin > position or last < 0:
+            out.append(text[position : max(begin, position)])
+            out.append(MARK)
+        elif begin == position and last >= 0:
+            pass  # touches the mask before it
+        position = max(position, stop)
+        last = begin
+    out.append(text[position:end])
+    return "".join(out)
