@@ -1,0 +1,108 @@
+"""Answers requests: hook calls at once, `call` methods through the table at the end.
+
+One place turns errors into answers: a refusal becomes its words, a surprise becomes `internal`
+and a traceback in the daemon's log. Nothing a client sends is written anywhere from here.
+"""
+
+import os
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import trio
+
+from hmd.core.errors import HmdError
+from hmd.daemon.build import BUILD, is_newer
+from hmd.daemon.services import Services
+from hmd.kernel import frame
+from hmd.transport.methods import METHODS, Method
+
+Handler = Callable[[Services, Any], Awaitable[Any]]
+_encode = msgspec.json.Encoder().encode
+
+
+class Handlers:
+    """The responder of a server (`hmd.daemon.serve.Responder`)."""
+
+    def __init__(
+        self, services: Services, hook: Callable[[dict[str, str], bytes], tuple[str, bytes]]
+    ) -> None:
+        self._services = services
+        self._hook = hook
+
+    def hook(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
+        self._services.last_request = time.monotonic()
+        return self._hook(header, body)
+
+    def is_newer(self, build: str) -> bool:
+        return build != BUILD and is_newer(build)
+
+    def dropped(self) -> None:
+        self._services.metrics.dropped += 1
+
+    async def call(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
+        began = time.perf_counter_ns()
+        services = self._services
+        services.last_request = time.monotonic()
+        name = header.get("method", "")
+        try:
+            method, (parameters, handler) = _look_up(name)
+            given = _decode(body, parameters)
+            with trio.move_on_after(method.deadline_ms / 1000) as scope:
+                result = await handler(services, given)
+            if scope.cancelled_caught:
+                raise HmdError("busy", f"'{name}' was not done in {method.deadline_ms} ms")
+            return frame.OK, _encode(result)
+        except HmdError as error:
+            return frame.ERROR, error_body(error)
+        except Exception as error:
+            services.log.trouble(f"'{name}'", error)
+            words = f"'{name}' failed: {type(error).__qualname__}"
+            return frame.ERROR, error_body(
+                HmdError("internal", words, services.home.daemon_log, "the log holds the traceback")
+            )
+        finally:
+            services.metrics.call(name, (time.perf_counter_ns() - began) // 1000)
+
+
+def error_body(error: HmdError) -> bytes:
+    """The body of an `error` answer (docs/internals.md, "Frames")."""
+    return _encode({"code": error.code, "what": error.what, "where": error.where, "do": error.do})
+
+
+def _look_up(name: str) -> tuple[Method, tuple[Any, Handler]]:
+    method, entry = METHODS.get(name), HANDLERS.get(name)
+    if method is None or entry is None:
+        raise HmdError(
+            "usage",
+            f"unknown method '{name}'",
+            do="this daemon may be older than its client: run hmctl daemon stop, then again",
+        )
+    return method, entry
+
+
+def _decode(body: bytes, parameters: Any) -> Any:
+    try:
+        return msgspec.json.decode(body or b"{}", type=parameters)
+    except msgspec.DecodeError as error:
+        raise HmdError("usage", f"the parameters cannot be read: {error}") from error
+
+
+class Nothing(msgspec.Struct):
+    """No parameters."""
+
+
+async def _ping(services: Services, _: Nothing) -> dict[str, object]:
+    return {"pid": os.getpid(), "build": BUILD, "protocol": frame.PROTOCOL}
+
+
+async def _stop(services: Services, _: Nothing) -> dict[str, object]:
+    services.leave("asked to stop")
+    return {"pid": os.getpid()}
+
+
+HANDLERS: dict[str, tuple[Any, Handler]] = {
+    "ping": (Nothing, _ping),
+    "stop": (Nothing, _stop),
+}
