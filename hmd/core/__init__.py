@@ -1,1 +1,1 @@
-"""."""
+"""Words of the daemon side: errors, clock, configuration, model, changes."""

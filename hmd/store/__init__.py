@@ -1,1 +1,1 @@
-"""."""
+"""Journal, database and snapshot files: what lasts, and who may write it."""

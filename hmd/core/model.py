@@ -1,0 +1,369 @@
+"""What `call` methods take and give, and the rows of the store (docs/internals.md, "Frames").
+
+The protocol only grows: every field has a default and unknown fields are skipped, so a newer side
+understands an older one. Times are milliseconds since the epoch; identifiers 32 hex digits.
+"""
+
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+MemoryType = Literal["policy", "workflow", "pitfall", "architecture_constraint", "decision"]
+Trigger = Literal["session_start", "before_model", "before_tool", "after_tool"]
+Level = Literal["advise", "confirm", "soft_deny", "deny"]
+MemoryStatus = Literal["candidate", "active", "stale", "superseded", "rejected"]
+Authority = Literal["human", "auto"]
+EvidenceClass = Literal["user_said", "tool_observed", "agent_inferred"]
+Actor = Literal["terminal", "agent_cli", "mcp", "extraction", "import", "team"]
+Source = Literal["manual", "import", "extraction", "guard", "team"]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+MEMORY_TYPES: tuple[str, ...] = get_args(MemoryType)
+TRIGGERS: tuple[str, ...] = get_args(Trigger)  # in their fixed order
+LEVELS: tuple[str, ...] = get_args(Level)  # weakest first
+STATUSES: tuple[str, ...] = get_args(MemoryStatus)
+ACTORS: tuple[str, ...] = get_args(Actor)
+# What an agent asks for is only proposed; a person at a terminal decides.
+AGENT_ACTORS = frozenset(["agent_cli", "mcp"])
+
+
+class Signature(Struct, frozen=True):
+    """What a memory matches calls by. `plain` is the parsed command of kind `cmd`, else null."""
+
+    tool: str = "bash"
+    target: str = "command"
+    kind: Literal["cmd", "glob", "regex", "substring"] = "cmd"
+    pattern: str = ""
+    negate: bool = False
+    plain: Any = None
+
+    @property
+    def spec(self) -> str:
+        """As it is typed: `[!]tool:target:kind:pattern`."""
+        return f"{'!' * self.negate}{self.tool}:{self.target}:{self.kind}:{self.pattern}"
+
+
+class Content(Struct, kw_only=True):
+    """What one version of a memory says. `expires` null: no end; `policy` only for policies;
+    `source_ref` names file and line, or the session; `note` says why it has its status."""
+
+    type: MemoryType = "pitfall"
+    summary: str = ""
+    details: str = ""
+    scope: str = "**"
+    triggers: list[Trigger] = field(default_factory=list)
+    tools: list[str] | None = None
+    sig: Signature | None = None
+    level: Level = "advise"
+    authority: Authority = "human"
+    evidence: EvidenceClass = "user_said"
+    confidence: Share = 0.9
+    importance: Share = 0.5
+    policy: Literal["hard", "soft"] | None = None
+    status: MemoryStatus = "candidate"
+    note: str = ""
+    baseline: bool = False
+    loaded: str = ""
+    aliases: list[str] = field(default_factory=list)
+    source: Source = "manual"
+    source_ref: str = ""
+    knowledge: str = ""
+    unconfirmed: bool = False
+    contested: bool = False
+    validations: int = 0
+    expires: int | None = None
+
+
+class Evidence(Struct, kw_only=True):
+    """One thing that a memory rests on; `excerpt` is the cited text, already redacted."""
+
+    id: str = ""
+    kind: str = "manual"
+    ref: str = ""
+    excerpt: str = ""
+    session: str = ""
+    weight: float = 0.0
+
+
+class Origin(Struct, kw_only=True):
+    """Where a memory was first learned; "" where it does not apply."""
+
+    project: str = ""
+    worktree: str = ""
+    session: str = ""
+    host: str = ""
+
+
+class MemoryRow(Content, kw_only=True):
+    """One version of one memory. `project` null: user-wide. `valid_*` is its span in the world,
+    `recorded_at` to `superseded_at` the span in which the store believed it."""
+
+    id: str = ""
+    version: str = ""
+    project: str | None = None
+    actor: Actor = "terminal"
+    change: str = ""
+    seq: int = 0
+    created: int = 0
+    valid_from: int = 0
+    valid_to: int | None = None
+    recorded_at: int = 0
+    superseded_at: int | None = None
+    origin: Origin = field(default_factory=Origin)
+
+
+class MemoryDraft(Struct, kw_only=True):
+    """`memory.add`. Absent values are chosen from type and signature. `signature` as typed."""
+
+    type: MemoryType = "pitfall"
+    summary: str = ""
+    details: str = ""
+    scope: str = "**"
+    triggers: list[Trigger] | None = None
+    signature: str = ""
+    tools: list[str] | None = None
+    level: Level | None = None
+    aliases: list[str] = field(default_factory=list)
+    policy: Literal["hard", "soft"] | None = None
+    confidence: Share | None = None
+    importance: Share | None = None
+    active: bool = False
+    user_wide: bool = False
+
+
+class MemoryFilter(Struct, kw_only=True):
+    """`memory.list`. `status` "" is what lives (candidate, active, stale), "all" everything.
+    `project` null: the caller's project and the user-wide ones; "all": every project."""
+
+    status: str = ""
+    type: str = ""
+    authority: str = ""
+    source: str = ""
+    scope: str = ""
+    unconfirmed: bool = False
+    contested: bool = False
+    project: str | None = None
+    user_wide: bool = False
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 200
+
+
+class MemoryList(Struct, kw_only=True):
+    rows: list[MemoryRow] = field(default_factory=list)
+    total: int = 0
+
+
+class MemoryRef(Struct, kw_only=True):
+    """`memory.show`, `.reject`, `.promote`, `.demote`, `.restore`, `.history`. `id` or a prefix."""
+
+    id: str = ""
+    note: str = ""
+
+
+class MemoryEdit(Struct, kw_only=True):
+    """`memory.edit`: only what is given changes. `signature` "" removes the signature."""
+
+    id: str = ""
+    summary: str | UnsetType = UNSET
+    details: str | UnsetType = UNSET
+    scope: str | UnsetType = UNSET
+    triggers: list[Trigger] | UnsetType = UNSET
+    tools: list[str] | UnsetType | None = UNSET
+    signature: str | UnsetType = UNSET
+    aliases: list[str] | UnsetType = UNSET
+    policy: Literal["hard", "soft"] | UnsetType | None = UNSET
+    confidence: Share | UnsetType = UNSET
+    importance: Share | UnsetType = UNSET
+    baseline: bool | UnsetType = UNSET
+    user_wide: bool | UnsetType = UNSET
+
+
+class MemoryEnforce(Struct, kw_only=True):
+    id: str = ""
+    level: Level = "advise"
+
+
+class MemoryView(Struct, kw_only=True):
+    """`memory.show`: the row with what it rests on."""
+
+    row: MemoryRow = field(default_factory=MemoryRow)
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+class MemoryHistory(Struct, kw_only=True):
+    """`memory.history`: every version, oldest first."""
+
+    id: str = ""
+    versions: list[MemoryRow] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+class ProposalRow(Struct, kw_only=True):
+    """One suggestion that waits for a person. `changes` names what accepting it would do."""
+
+    id: str = ""
+    kind: str = ""
+    target: str = ""
+    candidate: str = ""
+    project: str | None = None
+    reason: str = ""
+    actor: Actor = "agent_cli"
+    state: Literal["open", "accepted", "rejected", "expired"] = "open"
+    support: int = 1
+    opened_at: int = 0
+    expires_at: int | None = None
+    decided_at: int | None = None
+    changes: list[str] = field(default_factory=list)
+
+
+class ProposalFilter(Struct, kw_only=True):
+    state: str = "open"
+    kind: str = ""
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 200
+
+
+class ProposalList(Struct, kw_only=True):
+    rows: list[ProposalRow] = field(default_factory=list)
+
+
+class ProposalRef(Struct, kw_only=True):
+    id: str = ""
+    note: str = ""
+
+
+class Outcome(Struct, kw_only=True):
+    """What a mutating call did: a memory or project as it is now, or the proposal it became."""
+
+    seq: int = 0
+    memory: MemoryRow | None = None
+    project: "ProjectRow | None" = None
+    proposal: ProposalRow | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+class ProjectRow(Struct, kw_only=True):
+    """One project. `remote` and `root_commit` are hints by which a moved one is recognised."""
+
+    id: str = ""
+    name: str = ""
+    enabled: bool = False
+    locations: list[str] = field(default_factory=list)
+    remote: str = ""
+    root_commit: str = ""
+    created: int = 0
+    memories: int = 0
+    merged_into: str | None = None
+    forgotten_at: int | None = None
+
+
+class ProjectList(Struct, kw_only=True):
+    rows: list[ProjectRow] = field(default_factory=list)
+
+
+class ProjectRef(Struct, kw_only=True):
+    """`project.enable`, `.disable`, `.forget`: a directory, or an id or a prefix of one.
+    Both empty: the directory of the caller."""
+
+    path: str = ""
+    id: str = ""
+
+
+class ProjectMove(Struct, kw_only=True):
+    """`project.move`: the project `id` now lives at `path`."""
+
+    id: str = ""
+    path: str = ""
+
+
+class ProjectMerge(Struct, kw_only=True):
+    """`project.merge`: everything of `source` becomes `into`'s."""
+
+    source: str = ""
+    into: str = ""
+
+
+class SnapshotRef(Struct, kw_only=True):
+    """`snapshot.rebuild`. `project` "" is every snapshot, `user` the user-wide one, else an id."""
+
+    project: str = ""
+
+
+class SnapshotRow(Struct, kw_only=True):
+    project: str = ""
+    generation: int = 0
+    records: int = 0
+    bytes: int = 0
+
+
+class SnapshotList(Struct, kw_only=True):
+    rows: list[SnapshotRow] = field(default_factory=list)
+
+
+class StoreStatus(Struct, kw_only=True):
+    """State of the database. `problems` are lines for doctor."""
+
+    state: Literal["opening", "ready", "newer", "damaged"] = "opening"
+    schema: int = 0
+    applied_seq: int = 0
+    journal_mode: str = ""
+    last_backup: int | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+class Counts(Struct, kw_only=True):
+    active: int = 0
+    active_auto: int = 0
+    candidates: int = 0
+    stale: int = 0
+    proposals: int = 0
+    proposals_expiring: int = 0
+    projects: int = 0
+
+
+class Latency(Struct, kw_only=True):
+    """Of one event, inside the daemon, in microseconds."""
+
+    count: int = 0
+    p50: int = 0
+    p95: int = 0
+    p99: int = 0
+
+
+class Status(Struct, kw_only=True):
+    """`status`. `generation` and `snapshot` (fresh, stale, missing) are of the caller's project."""
+
+    pid: int = 0
+    owner: str = ""
+    version: str = ""
+    build: str = ""
+    home: str = ""
+    started_at: int = 0
+    uptime_ms: int = 0
+    project: str = ""
+    enabled: bool = False
+    disabled: bool = False
+    generation: int = 0
+    snapshot: Literal["fresh", "stale", "missing"] = "missing"
+    sessions: int = 0
+    store: StoreStatus = field(default_factory=StoreStatus)
+    counts: Counts = field(default_factory=Counts)
+    latency: dict[str, Latency] = field(default_factory=dict)
+    decisions: dict[str, int] = field(default_factory=dict)
+    config_problems: list[str] = field(default_factory=list)
+
+
+class Pong(Struct, kw_only=True):
+    """`ping`."""
+
+    pid: int = 0
+    version: str = ""
+    build: str = ""
+    ready: bool = False
+
+
+class ErrorBody(Struct, kw_only=True):
+    """Body of an answer whose status is `error`."""
+
+    code: str = "internal"
+    what: str = ""
+    where: str = ""
+    do: str = ""

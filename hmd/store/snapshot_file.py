@@ -1,0 +1,200 @@
+"""Writes snapshot files: a new base, a line of the tail, the tail shortened after a new base.
+
+The layout is `hmd/kernel/snapshot.py`'s. A base is written beside the old one and put in its place
+atomically; a reader keeps the file that it has open. Lines of the tail are single writes, so a
+reader sees whole lines or an unfinished last one, which it ignores.
+"""
+
+import json
+import os
+import struct
+from binascii import crc32
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hmd.kernel.buckets import buckets_of
+from hmd.kernel.snapshot import FORMAT, HEADER_BYTES, HEADER_TEXT, TAIL, TAIL_LIMIT
+
+Record = dict[str, Any]
+
+_SLOT = struct.Struct("<III")
+_POSTING = struct.Struct("<IIII")
+# Slots per filed name: collisions cost a reader 16 bytes each, an empty slot costs 12 on disk.
+_SLOTS_PER_POSTING = 2
+
+
+def encode(record: Record) -> bytes:
+    """One record as one line, without its LF."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+class BaseBuilder:
+    """Builds a base piece by piece, so that a caller on an event loop can breathe in between.
+
+    `add` every record in the order of their ids, then `write`.
+    """
+
+    def __init__(self, kernel_hash: str, generation: int, project: str, built_ms: int) -> None:
+        self._header: Record = {
+            "format": FORMAT,
+            "kernel": kernel_hash,
+            "generation": generation,
+            "project": project,
+            "built": built_ms,
+        }
+        self._lines: list[bytes] = []
+        self._offset = HEADER_BYTES
+        self._last = ""
+        self._postings: list[tuple[int, int, int, int]] = []
+
+    def add(self, record: Record) -> None:
+        if record["id"] <= self._last:
+            raise ValueError(f"record {record['id']} out of order or twice")
+        self._last = record["id"]
+        line = encode(record)
+        check = crc32(line)
+        for name in buckets_of(record):
+            key = crc32(name.encode("utf-8", "surrogatepass"))
+            self._postings.append((key, self._offset, len(line), check))
+        self._lines.append(line)
+        self._offset += len(line) + 1
+
+    def write(self, path: Path, settings: Record) -> None:
+        """Puts the base at `path`. Raises OSError; the old base stays then."""
+        slots = max(8, len(self._postings) * _SLOTS_PER_POSTING) | 1
+        table, postings = _table(self._postings, slots)
+        header = self._header | {
+            "records": len(self._lines),
+            "settings": settings,
+            "table": self._offset,
+            "slots": slots,
+            "postings": len(self._postings),
+            "size": self._offset + len(table) + len(postings),
+        }
+        text = encode(header)
+        if len(text) > HEADER_TEXT:
+            raise ValueError(f"header of {len(text)} bytes")
+        text = text.ljust(HEADER_TEXT)
+        head = b"%s%08x\n" % (text, crc32(text))
+        records = b"".join([line + b"\n" for line in self._lines])
+        replace_file(path, head + records + table + postings)
+
+
+def _table(postings: list[tuple[int, int, int, int]], slots: int) -> tuple[bytes, bytes]:
+    by_slot: dict[int, list[bytes]] = {}
+    for posting in postings:
+        by_slot.setdefault(posting[0] % slots, []).append(_POSTING.pack(*posting))
+    table = bytearray(slots * _SLOT.size)
+    body = bytearray()
+    for slot in sorted(by_slot):
+        data = b"".join(by_slot[slot])
+        _SLOT.pack_into(table, slot * _SLOT.size, len(body), len(by_slot[slot]), crc32(data))
+        body += data
+    return bytes(table), bytes(body)
+
+
+def write_base(
+    path: Path,
+    records: Iterable[Record],
+    *,
+    kernel_hash: str,
+    generation: int,
+    settings: Record,
+    project: str = "",
+    built_ms: int = 0,
+) -> None:
+    """Writes a whole base at once; `records` in any order."""
+    builder = BaseBuilder(kernel_hash, generation, project, built_ms)
+    for record in sorted(records, key=lambda record: str(record["id"])):
+        builder.add(record)
+    builder.write(path, settings)
+
+
+def append_tail(path: Path, generation: int, memory_id: str, record: Record | None) -> int:
+    """Adds one change (`record` None: the memory decides no more) and returns the tail's size.
+
+    `path` is the base's; with an empty `memory_id` the line only moves the generation.
+    Not fsynced: the journal is what lasts, and a snapshot older than it is built anew at start.
+    """
+    line = encode({"gen": generation, "id": memory_id, "record": record}) + b"\n"
+    tail = _tail_path(path)
+    tail.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(tail, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.lseek(descriptor, 0, os.SEEK_END)
+        if size and not _ends_a_line(tail, size):
+            line = b"\n" + line  # an unfinished line of a killed writer must not swallow ours
+        written = os.write(descriptor, line)
+        if written < len(line):
+            os.ftruncate(descriptor, size)
+            raise OSError(28, "tail could not be written whole", str(tail))
+        return size + written
+    finally:
+        os.close(descriptor)
+
+
+def tail_is_long(path: Path) -> bool:
+    """True when a new base should be built."""
+    try:
+        return _tail_path(path).stat().st_size > TAIL_LIMIT
+    except OSError:
+        return False
+
+
+def shorten_tail(path: Path, generation: int) -> None:
+    """Drops the lines that a base of `generation` holds. Call after that base is in its place."""
+    tail = _tail_path(path)
+    try:
+        data = tail.read_bytes()
+    except FileNotFoundError:
+        return
+    kept = b"".join(_newer(data, generation))
+    if kept:
+        replace_file(tail, kept)
+    else:
+        tail.unlink(missing_ok=True)
+
+
+def remove(path: Path) -> None:
+    """Removes a base and its tail (base first: a tail alone says less than both)."""
+    for file in (path, _tail_path(path)):
+        file.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Writes `data` beside `path`, fsyncs it and renames it over. Mode 0600."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _tail_path(path: Path) -> Path:
+    return path.with_name(path.name + TAIL)
+
+
+def _newer(data: bytes, generation: int) -> Iterator[bytes]:
+    for line in data.split(b"\n")[:-1]:
+        try:
+            change = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(change, dict) and change.get("gen", 0) > generation:
+            yield line + b"\n"
+
+
+def _ends_a_line(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(size - 1)
+        return file.read(1) == b"\n"
