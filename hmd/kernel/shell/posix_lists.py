@@ -1,0 +1,561 @@
+"""Reads lists of commands in POSIX shell and bash: pipelines, compound commands, functions.
+
+Rules: POSIX 2.9 (commands), 2.10 (grammar); bash manual 3.2. Where zsh writes a compound command
+differently its commands are still found, and the scan is partial.
+"""
+
+from hmd.kernel.pattern import compile_pattern
+from hmd.kernel.shell.posix_text import MAX_DEPTH, Findings, Incomplete
+from hmd.kernel.shell.posix_words import BLANKS, FUNSUB, PLAIN, Words, skip_blanks
+from hmd.kernel.shell.syntax import FUNCTION, GLOB, QUOTED, SUBSHELL, TOP, Command, Redirection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    from hmd.kernel.shell.posix_words import Match
+
+
+def _operators(*operators: str) -> str:
+    """A pattern for `operators`, also where line continuations split them (POSIX 2.2.1)."""
+    escaped = (["\\" + char for char in operator] for operator in operators)
+    return "|".join(r"(?:\\\n)*".join(chars) for chars in escaped)
+
+
+# What ends a plain word. A parenthesis does, except where it opens an array or a pattern.
+_END = r"(?=(?:\\\n)*+(?:[ \t\r\n;|&)]|[<>](?!\()|(?<![=?*+@!])\(|\Z))"
+_DESCRIPTOR = r"(?:(?:[0-9]++|\{[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\n]*\])?\})(?=[<>]))?"
+_REDIRECTS = _operators("<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", "&>>", "&>")
+_CONTROLS = _operators("&&", "||", ";;&", ";;", ";&", "|&")
+_token: "Match" = compile_pattern(  # type: ignore[assignment]
+    rf"{BLANKS}(?:{_DESCRIPTOR}({_REDIRECTS}|[<>](?!\())|((?!#){PLAIN}{_END}|\[\[?{_END})"
+    rf"|'([^']*+)'{_END}|\"([^\"\\`$]*+)\"{_END}|({_CONTROLS}|[\n;|&()])|(#)[^\n]*|([\s\S]))?"
+).match
+_REDIRECT, _WORD, _SINGLE, _DOUBLE, _CONTROL, _COMMENT, _OTHER = range(1, 8)
+
+_assignment = compile_pattern(
+    r"([A-Za-z_][A-Za-z0-9_]*)"
+    r"(\[(?:[^][\n'\"\\]|\\.|'[^'\n]*'|\"[^\"\n]*\"|\[[^][\n]*\]){0,256}\])?\+?="
+).match
+_empty_parens = compile_pattern(r"\([ \t]*\)").match
+_spaced_parens = compile_pattern(r"[ \t]*\([ \t]*\)").match
+_keyword: "Match" = compile_pattern(  # type: ignore[assignment]
+    rf"((?:[a-z]+|[{{}}]|\[\[){_END})?"
+).match
+_time_options = compile_pattern(rf"(?:[ \t]+-p{_END})?(?:[ \t]+--{_END})?").match
+_coprocess_name = compile_pattern(
+    rf"[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]+(?=\(|(?:\{{|\[\[|while|until|for|select|if|case){_END})"
+).match
+_condition_end = compile_pattern(rf"\]\]{_END}").match
+_condition_operators: "Match" = compile_pattern(  # type: ignore[assignment]
+    r"(?:[ \t\r\n()|&!;]|\\\n|[<>](?!\())*+"
+).match
+
+_THEN, _DO, _DONE = frozenset(("then",)), frozenset(("do",)), frozenset(("done",))
+_BRANCH, _FI = frozenset(("elif", "else", "fi")), frozenset(("fi",))
+_BRACE, _PAREN = frozenset(("}",)), frozenset((")",))
+_CLAUSE = frozenset((";;", ";&", ";;&", "esac"))
+_CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}", "]]"))
+_MODIFIERS = frozenset(("!", "time", "coproc"))
+
+
+class _Line:
+    """The and-or list being read: where it and the current part of its pipeline began in the list
+    of commands, so that a later `|` or `&` can put what was found into a subshell."""
+
+    __slots__ = ("andor", "background", "begun", "closed", "ctx", "found", "part", "pipe")
+    __slots__ += ("piped", "prefix", "shells", "wanted")
+
+    def __init__(self, found: Findings, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.found = found
+        self.ctx = ctx
+        self.shells = shells
+        self.andor = self.part = len(found.commands)
+        self.pipe = 0
+        self.piped = False  # the pipeline has more than one part
+        self.begun = False  # the current part has something in it
+        self.closed = False  # … and that is a compound command that has ended
+        self.wanted = False  # an operator before asks for one more command
+        self.background = False  # the current part is a coprocess
+        self.prefix: tuple[str, ...] = ()
+
+    def emit(self, command: Command) -> None:
+        """Keeps a simple command; one without words is no command."""
+        self.begun = True
+        if command.words:
+            if not self.pipe:
+                self.found.pipes += 1
+                self.pipe = self.found.pipes
+            command.pipe = self.pipe
+            command.prefix = self.prefix
+            self.found.add(command)
+        self.prefix = ()
+
+    def end_part(self) -> None:
+        """The part ends: each part of a real pipeline is a subshell (POSIX 2.12)."""
+        if self.piped or self.background:
+            self._enclose(self.part)
+        self.part = len(self.found.commands)
+        self.begun = self.closed = self.background = False
+        self.prefix = ()
+
+    def end_pipeline(self) -> None:
+        """The pipeline ends (`&&`, `||` and all that ends a list)."""
+        self.end_part()
+        self.piped = self.wanted = False
+        self.pipe = 0
+
+    def end(self, background: bool = False) -> None:
+        """The and-or list ends; in the background it is a subshell."""
+        self.end_pipeline()
+        if background:
+            self._enclose(self.andor)
+        self.andor = len(self.found.commands)
+
+    def _enclose(self, start: int) -> None:
+        commands = self.found.commands
+        if start < len(commands):
+            depth = len(self.shells)
+            shell = self.found.new_shell()
+            for command in commands[start:]:
+                command.shells = (*command.shells[:depth], shell, *command.shells[depth:])
+
+
+class Reader(Words):
+    """Reads commands at the cursor into `found`."""
+
+    __slots__ = ()
+
+    def read(self, ctx: str, shells: "tuple[int, ...]", closers: "frozenset[str]") -> str:
+        """Reads commands until one of `closers` (reserved words, `)`, case terminators) stands
+        where a command could, passes it and returns it; without closers, to the end of the text.
+
+        Raises Incomplete where the text ends before; what was found until then is kept.
+        """
+        if self.depth >= MAX_DEPTH:
+            raise Incomplete
+        self.depth += 1
+        outside, self.shells = self.shells, shells
+        line = _Line(self.found, ctx, shells)
+        try:
+            closer = self._read(line, closers)
+        finally:
+            line.end()
+        self.shells = outside
+        self.depth -= 1
+        return closer
+
+    def _read(self, line: _Line, closers: "frozenset[str]") -> str:
+        text = self.text
+        match = _token(text, self.index, self.end)
+        while True:
+            kind = match.lastindex
+            if kind == _CONTROL:
+                self.index = match.end()
+                operator = match[kind].replace("\\\n", "")
+                if operator in closers:
+                    return operator
+                if operator == "(":
+                    self._parenthesis(line)
+                else:
+                    self._separate(operator, line)
+            elif kind == _WORD:
+                word = match[kind]
+                if word in closers:
+                    self.index = match.end()
+                    return word
+                if closers is FUNSUB and word[0] == "}":
+                    self.index = match.start(kind) + 1
+                    return "}"
+                if word in _COMPOUNDS or word in _CLOSERS or word in _MODIFIERS:
+                    self.index = match.end()
+                    if not self._reserved(word, line):
+                        match = self._simple(match, line)
+                        continue
+                else:
+                    match = self._simple(match, line)
+                    continue
+            elif kind == _COMMENT:
+                self.index = match.end()
+            elif kind is None:
+                self.index = match.end()
+                return self._at_end(line, closers)
+            else:
+                if closers is FUNSUB and text.startswith("}", match.start(kind)):
+                    self.index = match.start(kind) + 1
+                    return "}"
+                match = self._simple(match, line)
+                continue
+            match = _token(text, self.index, self.end)
+
+    def _at_end(self, line: _Line, closers: "frozenset[str]") -> str:
+        if closers:
+            raise Incomplete
+        if self.end < self.last or self.pending or (line.wanted and not line.begun):
+            self.found.partial = True
+        for redirection, *_ in self.pending:
+            redirection.body = ""
+        return ""
+
+    def _separate(self, operator: str, line: _Line) -> None:
+        """Acts on a control operator other than `(` that closes nothing."""
+        if operator == "\n":
+            if self.pending:
+                self.read_bodies()
+            if line.begun or not line.wanted:
+                line.end()
+            return
+        if not line.begun:
+            self.found.partial = True
+        if operator == "|" or operator == "|&":
+            line.piped = True
+            line.end_part()
+            line.wanted = True
+        elif operator == "&&" or operator == "||":
+            line.end_pipeline()
+            line.wanted = True
+        else:
+            line.end(background=operator == "&")
+            if operator != ";" and operator != "&":  # `)` or the end of a clause, out of place
+                self.found.partial = True
+
+    # --- simple commands --------------------------------------------------------------------------
+
+    def _simple(self, match: "re.Match[str]", line: _Line) -> "re.Match[str]":
+        """Reads a simple command whose first token is `match`; returns the token after it."""
+        if line.closed:  # words behind a compound command: an error, read as a new command
+            self.found.partial = True
+            line.end()
+        text = self.text
+        command = Command([], [], [], [], line.ctx, line.shells)
+        words, flags = command.words, command.flags
+        try:
+            while True:
+                kind = match.lastindex
+                if kind == _WORD:
+                    word = match[kind]
+                    if words or "=" not in word or not self._assign(match.start(kind), command):
+                        self.index = match.end()
+                        words.append(word)
+                        flags.append(0)
+                elif kind in (_SINGLE, _DOUBLE):
+                    self.index = match.end()
+                    words.append(match[kind])
+                    flags.append(QUOTED)
+                elif kind == _REDIRECT:
+                    self._redirect(match, command.redirs)
+                elif kind == _OTHER:
+                    self.index = match.start(kind)
+                    if words or not self._assign(self.index, command):
+                        word, flag = self.word()
+                        words.append(word)
+                        flags.append(flag)
+                elif kind == _COMMENT:
+                    self.index = match.end()
+                elif kind == _CONTROL and match[kind] == "(" and (words or command.assigns):
+                    self.index = match.start(kind)
+                    if self._function(command, line):
+                        return _token(text, self.index, self.end)
+                    self._group(match.start() == match.start(kind), command)
+                else:
+                    return match
+                match = _token(text, self.index, self.end)
+        finally:
+            if not line.closed:
+                line.emit(command)
+
+    def _assign(self, start: int, command: Command) -> bool:
+        """Reads an assignment at `start` (POSIX 2.9.1), if there is one."""
+        match = _assignment(self.text, start, self.end)
+        if match is None:
+            return False
+        if match[2] and ("$" in match[2] or "`" in match[2]):
+            self.index = match.start(2) + 1
+            self._balanced("[", "]")
+        self.index = match.end()
+        if self.text.startswith("(", self.index, self.end):
+            self.index += 1
+            self._array()
+            value = "(…)"
+        else:
+            value = self.word()[0]
+        command.assigns.append((match[1], value))
+        return True
+
+    def _redirect(self, match: "re.Match[str]", redirections: "list[Redirection]") -> None:
+        operator = match[_REDIRECT].replace("\\\n", "")
+        self.index = start = skip_blanks(self.text, match.end(), self.end).end()
+        if operator == "<<" or operator == "<<-":
+            target, quoted = self.delimiter()
+            redirection = Redirection(operator, target, QUOTED if quoted else 0, None, quoted)
+            place = len(self.found.commands)
+            self.pending.append((redirection, operator == "<<-", place, self.shells))
+        else:
+            target, flags = self.word()
+            body = target if operator == "<<<" else None
+            redirection = Redirection(operator, target, flags, body)
+        redirections.append(redirection)
+        if self.index == start:
+            self.found.partial = True
+
+    def _group(self, adjacent: bool, command: Command) -> None:
+        """A parenthesis where no grammar has one: zsh's glob groups and qualifiers."""
+        self.found.partial = True
+        value = self.group()
+        if adjacent and command.words:
+            command.words[-1] += value
+            command.flags[-1] |= GLOB
+        else:
+            command.words.append(value)
+            command.flags.append(GLOB)
+
+    # --- compound commands ------------------------------------------------------------------------
+
+    def _reserved(self, word: str, line: _Line) -> bool:
+        """Acts on a reserved word behind the cursor; False if it is a program's name after all."""
+        if word in _COMPOUNDS:
+            if line.closed:
+                self.found.partial = True
+                line.end()
+            start = len(self.found.commands)
+            _COMPOUNDS[word](self, line.ctx, line.shells)
+            self._close(start, line)
+        elif word in _CLOSERS:
+            self.found.partial = True
+            line.end()
+        elif word == "time":
+            options = _time_options(self.text, self.index, self.end)
+            after = skip_blanks(self.text, options.end() if options else self.index, self.end).end()
+            if self.text.startswith("-", after, self.end):
+                return False  # options that only the program has
+            self.index = after
+            line.prefix += (word,)
+            line.begun = True
+        elif word == "coproc":
+            name = _coprocess_name(self.text, self.index, self.end)
+            self.index = name.end() if name else self.index
+            line.prefix += (word,)
+            line.background = True
+        return True
+
+    def _close(self, start: int, line: _Line) -> None:
+        """Reads the redirections of a compound command that has just ended; the commands in it
+        inherit them. A here-document goes to its command only where it has just one."""
+        line.begun = line.closed = True
+        line.prefix = ()
+        redirections: list[Redirection] = []
+        while True:
+            match = _token(self.text, self.index, self.end)
+            if match.lastindex != _REDIRECT:
+                break
+            self._redirect(match, redirections)
+        if redirections:
+            depth = len(line.shells) + 1
+            own = [
+                c
+                for c in self.found.commands[start:]
+                if c.ctx in (line.ctx, SUBSHELL) and len(c.shells) <= depth
+            ]
+            for command in own:
+                command.redirs += [r for r in redirections if r.op[:2] != "<<" or len(own) == 1]
+
+    def _parenthesis(self, line: _Line) -> None:
+        """Reads `((…))` or a subshell; the cursor stands behind the first parenthesis."""
+        if line.closed:
+            self.found.partial = True
+            line.end()
+        start = len(self.found.commands)
+        self._subshell(line.ctx, line.shells)
+        self._close(start, line)
+
+    def _subshell(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        if self.text.startswith("(", self.index, self.end) and self.is_arithmetic(self.index - 1):
+            self.arithmetic()
+        else:
+            inner = SUBSHELL if ctx == TOP else ctx
+            self.read(inner, (*shells, self.found.new_shell()), _PAREN)
+
+    def _braces_group(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.read(ctx, shells, _BRACE)
+
+    def _if(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.read(ctx, shells, _THEN)
+        while True:
+            closer = self.read(ctx, shells, _BRANCH)
+            if closer == "elif":
+                self.read(ctx, shells, _THEN)
+            elif closer == "else":
+                self.read(ctx, shells, _FI)
+                return
+            else:
+                return
+
+    def _while(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.read(ctx, shells, _DO)
+        self.read(ctx, shells, _DONE)
+
+    def _for(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.skip_breaks()
+        if self.text.startswith("((", self.index, self.end):
+            self.index += 1
+            self.arithmetic()
+        else:
+            self.word()
+            self.skip_breaks()
+            if self._take("in"):
+                self._words()
+            elif self.text.startswith("(", self.index, self.end):  # zsh
+                self.index += 1
+                self._array()
+        self.skip_breaks(";")
+        if self._take("do"):
+            self.read(ctx, shells, _DONE)
+        elif self._take("{"):
+            self.read(ctx, shells, _BRACE)
+        else:
+            self.found.partial = True  # zsh's short loop: the list goes on with its command
+
+    def _take(self, word: str) -> bool:
+        """Passes the reserved word `word` if it stands at the cursor."""
+        match = _keyword(self.text, self.index, self.end)
+        if match[1] != word:
+            return False
+        self.index = match.end()
+        return True
+
+    def _words(self) -> None:
+        """Passes the words of a `for` loop."""
+        while True:
+            match = _token(self.text, self.index, self.end)
+            kind = match.lastindex
+            if kind is None or kind == _CONTROL:
+                return
+            if kind == _OTHER:
+                self.index = match.start(kind)
+                self.word()
+            else:
+                self.index = match.end()
+
+    def _case(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.skip_breaks()
+        self.word()
+        self.skip_breaks()
+        if not self._take("in"):
+            self.found.partial = True
+        while True:
+            self.skip_breaks()
+            if self._take("esac"):
+                return
+            if self.text.startswith("(", self.index, self.end):
+                self.index += 1
+            self._patterns()
+            if self.read(ctx, shells, _CLAUSE) == "esac":
+                return
+
+    def _patterns(self) -> None:
+        """Passes the patterns of a `case` clause and the parenthesis behind them."""
+        while True:
+            self.skip_breaks("|")
+            start = self.index
+            if start >= self.end:
+                raise Incomplete
+            if self.text[start] == ")":
+                self.index += 1
+                return
+            self.word()
+            if self.index == start:
+                self.index += 1
+                self.found.partial = True
+
+    def _condition(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        """Passes `[[ … ]]` (bash manual 3.2.5.2): its operators are no redirections or pipes."""
+        text = self.text
+        while True:
+            self.index = start = _condition_operators(text, self.index, self.end).end()
+            if start >= self.end:
+                raise Incomplete
+            close = _condition_end(text, start, self.end)
+            if close:
+                self.index = close.end()
+                break
+            if text.startswith("=~", start, self.end):
+                self.index = start + 2
+                self._regular_expression()
+                continue
+            self.word()
+            if self.index == start:
+                self.index += 1
+        line = _Line(self.found, ctx, shells)
+        line.emit(Command(["[["], [0], [], [], ctx, shells))
+
+    def _regular_expression(self) -> None:
+        """Passes the operand of `=~`: one word, but for the blanks inside its parentheses."""
+        text = self.text
+        self.index = skip_blanks(text, self.index, self.end).end()
+        depth = 0
+        while self.index < self.end:
+            char = text[self.index]
+            if char == "(":
+                depth += 1
+            elif char == ")" and depth:
+                depth -= 1
+            elif char in " \t\r\n)" and not depth:
+                return
+            elif char not in " \t\r\n|&;<>" or text.startswith(("<(", ">("), self.index, self.end):
+                start = self.index
+                self.word()
+                if self.index > start:
+                    continue
+            self.index += 1
+
+    # --- functions --------------------------------------------------------------------------------
+
+    def _function(self, command: Command, line: _Line) -> bool:
+        """Reads `name () body`, the cursor on the parenthesis, if it is that."""
+        if len(command.words) != 1 or command.assigns:
+            return False
+        match = _empty_parens(self.text, self.index, self.end)
+        if match is None:
+            return False
+        self.index = match.end()
+        command.words.clear()
+        start = len(self.found.commands)
+        self._body()
+        self._close(start, line)
+        return True
+
+    def _function_keyword(self, ctx: str, shells: "tuple[int, ...]") -> None:
+        self.skip_breaks()
+        self.word()
+        match = _spaced_parens(self.text, self.index, self.end)
+        if match:
+            self.index = match.end()
+        self._body()
+
+    def _body(self) -> None:
+        """Reads the body of a function. It runs elsewhere, if at all: a shell of its own."""
+        shells = (*self.shells, self.found.new_shell())
+        self.skip_breaks()
+        word = _keyword(self.text, self.index, self.end)[1]
+        if word in _COMPOUNDS:
+            self.index += len(word)
+            _COMPOUNDS[word](self, FUNCTION, shells)
+        elif self.text.startswith("(", self.index, self.end):
+            self.index += 1
+            self._subshell(FUNCTION, shells)
+        else:
+            self.found.partial = True
+
+
+_COMPOUNDS: "dict[str, Callable[[Reader, str, tuple[int, ...]], None]]" = {
+    "{": Reader._braces_group,
+    "[[": Reader._condition,
+    "case": Reader._case,
+    "for": Reader._for,
+    "function": Reader._function_keyword,
+    "if": Reader._if,
+    "select": Reader._for,
+    "until": Reader._while,
+    "while": Reader._while,
+}
