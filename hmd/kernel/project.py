@@ -44,26 +44,30 @@ class Project:
         self.parent_root = ""
 
 
-def locate(cwd: str, user_home: str = "") -> "Location | None":
-    """The location of an absolute directory, which need not exist any more."""
+def locate(cwd: str, never: "tuple[str, ...]" = ()) -> "Location | None":
+    """The location of an absolute directory, which need not exist any more.
+
+    `never` names directories that are no project themselves: the user's home and temp directory
+    as the host's environment names them (the daemon's own may differ).
+    """
     if not cwd.startswith("/") and not (len(cwd) > 2 and cwd[1] == ":"):
         return None
     here = _real(cwd)
-    excluded = _excluded(user_home)
+    excluded = _excluded(never)
     found = _repository(here, excluded)
     if found is not None:
         return found
     return None if here in excluded else Location(here, here, git=False)
 
 
-def resolve(home: Home, cwd: str, user_home: str = "") -> "Project | None":
+def resolve(home: Home, cwd: str, never: "tuple[str, ...]" = ()) -> "Project | None":
     """The project of `cwd`, or None where there is none to have (home, root, temp directory)."""
-    location = locate(cwd, user_home)
+    location = locate(cwd, never)
     if location is None:
         return None
     project_id = known_id(home, location.common)
     if not project_id and not location.git:
-        above = _known_above(home, location.common, _excluded(user_home))
+        above = _known_above(home, location.common, _excluded(never))
         if above is not None:
             location, project_id = above
     project = Project(project_id, location, _enabled(home, project_id))
@@ -175,12 +179,9 @@ def _is_bare(path: str) -> bool:
     )
 
 
-def _excluded(user_home: str) -> "frozenset[str]":
+def _excluded(never: "tuple[str, ...]") -> "frozenset[str]":
     places = ["/", "/tmp", "/var/tmp", "/private/tmp"]
-    for place in (user_home, os.environ.get("TMPDIR", "")):
-        if place:
-            places.append(_real(place))
-    return frozenset(places)
+    return frozenset(places + [_real(place) for place in never if place])
 
 
 def _real(path: str) -> str:

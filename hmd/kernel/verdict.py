@@ -28,10 +28,13 @@ class Verdict:
 
     `decision` is deny or ask; `context` is for the model, `notice` one line for the user.
     `delivery` is none, before, before_downgraded (a question that nobody could answer became a
-    hold) or with_result. `suppressed` lists (memory id, kind, reason).
+    hold) or with_result. `suppressed` lists (memory id, kind, reason). `automatic`: an automatic
+    rule or a guard holds the call. `opaque`: the call hides what it runs and this says so.
+    `repeat`: the event had been answered before.
     """
 
     __slots__ = (
+        "automatic",
         "context",
         "decision",
         "delivery",
@@ -51,6 +54,7 @@ class Verdict:
         self.delivery = "none"
         self.fired: list[Fired] = []
         self.suppressed: list[tuple[str, str, str]] = []
+        self.automatic = False
         self.opaque = False
         self.repeat = False
 

@@ -1,0 +1,147 @@
+"""The whole path of a hook call: payload → event → verdict → one ledger line → the host's bytes.
+
+Daemon and stub run this very function. What differs is `Sources`: the daemon keeps snapshots and
+turns in memory, the stub reads files.
+"""
+
+import json
+import os
+
+from hmd.hosts import claude_code
+from hmd.kernel import event as ev
+from hmd.kernel import guard, ledger
+from hmd.kernel.address import Home, session_key
+from hmd.kernel.decide import decide
+from hmd.kernel.project import Project
+from hmd.kernel.redact import clip, redact
+from hmd.kernel.rules import Rules
+from hmd.kernel.subject import Subject
+from hmd.kernel.turn import Turn
+from hmd.kernel.verdict import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Sources(Protocol):
+        """Where the path reads from and writes to."""
+
+        home: Home
+
+        def project(self, cwd: str, never: tuple[str, ...]) -> Project | None:
+            """The project of a directory; one that is enabled has an id where it could get one."""
+
+        def rules(self, project: Project) -> Rules: ...
+
+        def turn(self, key: str) -> Turn:
+            """The session's state, everything in its ledger folded in."""
+
+        def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
+            """Appends `data`, the encoded `record`; False where it could not be written whole."""
+
+
+HOSTS = {claude_code.HOST: claude_code}
+PATHS_KEPT = 12
+
+
+class Outcome:
+    """An answer with what the hook log says of it. `out` is what the hook prints; `status` is ok,
+    bad_stdin, disabled, snapshot_missing or skipped:REASON (docs/internals.md)."""
+
+    __slots__ = ("event", "generation", "key", "out", "status", "verdict")
+
+    def __init__(self, status: str, out: bytes = b"") -> None:
+        self.status = status
+        self.out = out
+        self.event: ev.Event | None = None
+        self.verdict: Verdict | None = None
+        self.generation = 0
+        self.key = ""
+
+
+def answer(sources: "Sources", header: "dict[str, str]", payload: object) -> Outcome:
+    """Answers one hook call. `header` is the frame's; `payload` the decoded body, None where it
+    could not be decoded."""
+    if not isinstance(payload, dict):
+        return Outcome("bad_stdin")
+    if os.path.exists(sources.home.disabled):
+        return Outcome("disabled")
+    host = HOSTS.get(header.get("host", claude_code.HOST))
+    if host is None:
+        return Outcome("skipped:host")
+    event = host.event(payload, header, _time(header))
+    if event is None:
+        return Outcome("skipped:event")
+    event.body = header.get("digest", "")
+    return _serve(sources, header, event, host)
+
+
+def _serve(sources: "Sources", header: "dict[str, str]", event: ev.Event, host: object) -> Outcome:
+    user_home = header.get("env.HOME", "")
+    place = event.cwd or header.get("env.CLAUDE_PROJECT_DIR", "") or header.get("cwd", "")
+    event.cwd = place
+    project = sources.project(place, (user_home, header.get("env.TMPDIR", "")))
+    if project is None or not project.enabled:
+        return Outcome("skipped:project")
+    key = session_key(event.host, event.session)
+    rules = sources.rules(project)
+    turn = sources.turn(key)
+    verdict = decide(rules, turn, event, user_home)
+    if not verdict.repeat:
+        record = describe(event, verdict, turn, project, user_home)
+        if not sources.append(key, record, ledger.encode(record)):
+            # Without a line a hold could never be lifted: one-time holds become advice.
+            verdict = decide(rules, turn, event, user_home, can_hold=False)
+    outcome = Outcome("ok" if rules.sources else "snapshot_missing")
+    outcome.event, outcome.verdict, outcome.key = event, verdict, key
+    outcome.generation = max(rules.generations(), default=0)
+    printed = host.answer(verdict, event)  # type: ignore[attr-defined]
+    if printed is not None:
+        outcome.out = json.dumps(printed, separators=(",", ":")).encode("ascii")
+    return outcome
+
+
+def describe(
+    event: ev.Event, verdict: Verdict, turn: Turn, project: Project, user_home: str
+) -> ledger.Record:
+    """The ledger record of an event and of what was answered."""
+    record = ledger.record(event, project.id, project.root)
+    if event.call is not None:
+        ledger.add_call(record, event.call)
+    if event.kind == ev.PRE_TOOL and event.call is not None:
+        subject = Subject(event.call, event.cwd, project.root, user_home)
+        record["keyed"] = subject.keyed
+        record["tokens"] = subject.tokens
+        paths = redact("\n".join(subject.paths[:PATHS_KEPT]))
+        record["paths"] = paths.split("\n") if paths else []
+        if event.call.tool in ev.PATH_TOOLS and subject.paths:
+            record["path"] = record["paths"][0]
+    elif event.kind in (ev.POST_TOOL, ev.TOOL_FAILURE) and event.call is not None:
+        ledger.add_result(record, event.call)
+    elif event.kind == ev.PROMPT:
+        record["text"] = clip(event.prompt, ledger.PROMPT_KEPT)
+        if event.background:
+            record["background"] = True
+        else:
+            record["guards"] = guard.correction(str(record["text"]), turn)
+    elif event.kind == ev.TOOL_BATCH:
+        record["calls"] = [_batch_entry(call) for call in event.calls[:64]]
+    if event.text:
+        record["text"] = clip(event.text, ledger.ASSISTANT_KEPT)
+    ledger.add_verdict(record, verdict)
+    return record
+
+
+def _batch_entry(call: ev.Call) -> ledger.Record:
+    """A call of a batch: enough to see a failure that fired no event of its own."""
+    entry: ledger.Record = {"use": call.use_id, "tool": call.tool, "failed": call.failed}
+    if call.failed:
+        entry["input"] = clip(call.target, ledger.INPUT_KEPT)
+        entry["error"] = clip(call.error, 400)
+        entry["class"] = ledger.failure_class(call)
+    return entry
+
+
+def _time(header: "dict[str, str]") -> int:
+    digits = header.get("at", "")
+    return int(digits) if digits.isdigit() and len(digits) < 16 else 0
