@@ -141,9 +141,12 @@ class Server:
             try:
                 connection = await listener.accept()
             except Exhausted as error:
+                # A quarter at once: one at a time would let a flood set the pace.
+                quarter = max(1, self._open // 4)
+                made = sum(self._make_room() for _ in range(quarter))
+                await trio.sleep(0 if made else self._limits.backoff)
+                # Said only now: the log needs a descriptor too.
                 self._log.once_a_minute("exhausted", f"cannot accept a connection: {error}")
-                self._make_room()
-                await trio.sleep(self._limits.backoff)
                 continue
             except trio.ClosedResourceError:
                 return

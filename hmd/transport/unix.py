@@ -15,7 +15,7 @@ import trio
 
 from hmd.transport.base import Exhausted
 
-BACKLOG = 1024
+BACKLOG = 4096  # cut down by the kernel to what it allows (somaxconn)
 _STREAK = 16
 _NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 # sys/un.h on macOS; Python names neither constant.
