@@ -1,8 +1,8 @@
 """Scans POSIX shell and bash text (zsh leniently) for the simple commands it would run."""
 
+from hmd.kernel.shell.posix_expansions import NOTHING
 from hmd.kernel.shell.posix_lists import Reader
 from hmd.kernel.shell.posix_text import Findings, Incomplete
-from hmd.kernel.shell.posix_words import NOTHING
 from hmd.kernel.shell.syntax import TOP, Scan
 
 LIMIT = 65536

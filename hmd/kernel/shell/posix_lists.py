@@ -5,57 +5,37 @@ differently its commands are still found, and the scan is partial.
 """
 
 from hmd.kernel.pattern import compile_pattern
+from hmd.kernel.shell.posix_compounds import (
+    COMMENT,
+    COMPOUNDS,
+    CONTROL,
+    DOUBLE,
+    END,
+    OTHER,
+    REDIRECT,
+    SINGLE,
+    WORD,
+    Compounds,
+    token,
+)
+from hmd.kernel.shell.posix_expansions import FUNSUB
 from hmd.kernel.shell.posix_text import MAX_DEPTH, Findings, Incomplete
-from hmd.kernel.shell.posix_words import BLANKS, FUNSUB, PLAIN, Words, skip_blanks
-from hmd.kernel.shell.syntax import FUNCTION, GLOB, QUOTED, SUBSHELL, TOP, Command, Redirection
+from hmd.kernel.shell.posix_words import skip_blanks
+from hmd.kernel.shell.syntax import GLOB, QUOTED, SUBSHELL, Command, Redirection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
-
-    from hmd.kernel.shell.posix_words import Match
-
-
-def _operators(*operators: str) -> str:
-    """A pattern for `operators`, also where line continuations split them (POSIX 2.2.1)."""
-    escaped = (["\\" + char for char in operator] for operator in operators)
-    return "|".join(r"(?:\\\n)*".join(chars) for chars in escaped)
-
-
-# What ends a plain word. A parenthesis does, except where it opens an array or a pattern.
-_END = r"(?=(?:\\\n)*+(?:[ \t\r\n;|&)]|[<>](?!\()|(?<![=?*+@!])\(|\Z))"
-_DESCRIPTOR = r"(?:(?:[0-9]++|\{[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\n]*\])?\})(?=[<>]))?"
-_REDIRECTS = _operators("<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", "&>>", "&>")
-_CONTROLS = _operators("&&", "||", ";;&", ";;", ";&", "|&")
-_token: "Match" = compile_pattern(  # type: ignore[assignment]
-    rf"{BLANKS}(?:{_DESCRIPTOR}({_REDIRECTS}|[<>](?!\())|((?!#){PLAIN}{_END}|\[\[?{_END})"
-    rf"|'([^']*+)'{_END}|\"([^\"\\`$]*+)\"{_END}|({_CONTROLS}|[\n;|&()])|(#)[^\n]*|([\s\S]))?"
-).match
-_REDIRECT, _WORD, _SINGLE, _DOUBLE, _CONTROL, _COMMENT, _OTHER = range(1, 8)
 
 _assignment = compile_pattern(
     r"([A-Za-z_][A-Za-z0-9_]*)"
     r"(\[(?:[^][\n'\"\\]|\\.|'[^'\n]*'|\"[^\"\n]*\"|\[[^][\n]*\]){0,256}\])?\+?="
 ).match
 _empty_parens = compile_pattern(r"\([ \t]*\)").match
-_spaced_parens = compile_pattern(r"[ \t]*\([ \t]*\)").match
-_keyword: "Match" = compile_pattern(  # type: ignore[assignment]
-    rf"((?:[a-z]+|[{{}}]|\[\[){_END})?"
-).match
-_time_options = compile_pattern(rf"(?:[ \t]+-p{_END})?(?:[ \t]+--{_END})?").match
+_time_options = compile_pattern(rf"(?:[ \t]+-p{END})?(?:[ \t]+--{END})?").match
 _coprocess_name = compile_pattern(
-    rf"[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]+(?=\(|(?:\{{|\[\[|while|until|for|select|if|case){_END})"
+    rf"[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]+(?=\(|(?:\{{|\[\[|while|until|for|select|if|case){END})"
 ).match
-_condition_end = compile_pattern(rf"\]\]{_END}").match
-_condition_operators: "Match" = compile_pattern(  # type: ignore[assignment]
-    r"(?:[ \t\r\n()|&!;]|\\\n|[<>](?!\())*+"
-).match
-
-_THEN, _DO, _DONE = frozenset(("then",)), frozenset(("do",)), frozenset(("done",))
-_BRANCH, _FI = frozenset(("elif", "else", "fi")), frozenset(("fi",))
-_BRACE, _PAREN = frozenset(("}",)), frozenset((")",))
-_CLAUSE = frozenset((";;", ";&", ";;&", "esac"))
 _CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}", "]]"))
 _MODIFIERS = frozenset(("!", "time", "coproc"))
 
@@ -122,7 +102,7 @@ class _Line:
                 command.shells = (*command.shells[:depth], shell, *command.shells[depth:])
 
 
-class Reader(Words):
+class Reader(Compounds):
     """Reads commands at the cursor into `found`."""
 
     __slots__ = ()
@@ -148,10 +128,10 @@ class Reader(Words):
 
     def _read(self, line: _Line, closers: "frozenset[str]") -> str:
         text = self.text
-        match = _token(text, self.index, self.end)
+        match = token(text, self.index, self.end)
         while True:
             kind = match.lastindex
-            if kind == _CONTROL:
+            if kind == CONTROL:
                 self.index = match.end()
                 operator = match[kind].replace("\\\n", "")
                 if operator in closers:
@@ -160,7 +140,7 @@ class Reader(Words):
                     self._parenthesis(line)
                 else:
                     self._separate(operator, line)
-            elif kind == _WORD:
+            elif kind == WORD:
                 word = match[kind]
                 if word in closers:
                     self.index = match.end()
@@ -168,7 +148,7 @@ class Reader(Words):
                 if closers is FUNSUB and word[0] == "}":
                     self.index = match.start(kind) + 1
                     return "}"
-                if word in _COMPOUNDS or word in _CLOSERS or word in _MODIFIERS:
+                if word in COMPOUNDS or word in _CLOSERS or word in _MODIFIERS:
                     self.index = match.end()
                     if not self._reserved(word, line):
                         match = self._simple(match, line)
@@ -176,7 +156,7 @@ class Reader(Words):
                 else:
                     match = self._simple(match, line)
                     continue
-            elif kind == _COMMENT:
+            elif kind == COMMENT:
                 self.index = match.end()
             elif kind is None:
                 self.index = match.end()
@@ -187,7 +167,7 @@ class Reader(Words):
                     return "}"
                 match = self._simple(match, line)
                 continue
-            match = _token(text, self.index, self.end)
+            match = token(text, self.index, self.end)
 
     def _at_end(self, line: _Line, closers: "frozenset[str]") -> str:
         if closers:
@@ -233,34 +213,34 @@ class Reader(Words):
         try:
             while True:
                 kind = match.lastindex
-                if kind == _WORD:
+                if kind == WORD:
                     word = match[kind]
                     if words or "=" not in word or not self._assign(match.start(kind), command):
                         self.index = match.end()
                         words.append(word)
                         flags.append(0)
-                elif kind in (_SINGLE, _DOUBLE):
+                elif kind in (SINGLE, DOUBLE):
                     self.index = match.end()
                     words.append(match[kind])
                     flags.append(QUOTED)
-                elif kind == _REDIRECT:
+                elif kind == REDIRECT:
                     self._redirect(match, command.redirs)
-                elif kind == _OTHER:
+                elif kind == OTHER:
                     self.index = match.start(kind)
                     if words or not self._assign(self.index, command):
                         word, flag = self.word()
                         words.append(word)
                         flags.append(flag)
-                elif kind == _COMMENT:
+                elif kind == COMMENT:
                     self.index = match.end()
-                elif kind == _CONTROL and match[kind] == "(" and (words or command.assigns):
+                elif kind == CONTROL and match[kind] == "(" and (words or command.assigns):
                     self.index = match.start(kind)
                     if self._function(command, line):
-                        return _token(text, self.index, self.end)
+                        return token(text, self.index, self.end)
                     self._group(match.start() == match.start(kind), command)
                 else:
                     return match
-                match = _token(text, self.index, self.end)
+                match = token(text, self.index, self.end)
         finally:
             if not line.closed:
                 line.emit(command)
@@ -284,7 +264,7 @@ class Reader(Words):
         return True
 
     def _redirect(self, match: "re.Match[str]", redirections: "list[Redirection]") -> None:
-        operator = match[_REDIRECT].replace("\\\n", "")
+        operator = match[REDIRECT].replace("\\\n", "")
         self.index = start = skip_blanks(self.text, match.end(), self.end).end()
         if operator == "<<" or operator == "<<-":
             target, quoted = self.delimiter()
@@ -292,7 +272,8 @@ class Reader(Words):
             place = len(self.found.commands)
             self.pending.append((redirection, operator == "<<-", place, self.shells))
         else:
-            target, flags = self.word()
+            comment = self.text.startswith("#", start, self.end)
+            target, flags = ("", 0) if comment else self.word()
             body = target if operator == "<<<" else None
             redirection = Redirection(operator, target, flags, body)
         redirections.append(redirection)
@@ -314,12 +295,12 @@ class Reader(Words):
 
     def _reserved(self, word: str, line: _Line) -> bool:
         """Acts on a reserved word behind the cursor; False if it is a program's name after all."""
-        if word in _COMPOUNDS:
+        if word in COMPOUNDS:
             if line.closed:
                 self.found.partial = True
                 line.end()
             start = len(self.found.commands)
-            _COMPOUNDS[word](self, line.ctx, line.shells)
+            COMPOUNDS[word](self, line.ctx, line.shells)
             self._close(start, line)
         elif word in _CLOSERS:
             self.found.partial = True
@@ -346,8 +327,8 @@ class Reader(Words):
         line.prefix = ()
         redirections: list[Redirection] = []
         while True:
-            match = _token(self.text, self.index, self.end)
-            if match.lastindex != _REDIRECT:
+            match = token(self.text, self.index, self.end)
+            if match.lastindex != REDIRECT:
                 break
             self._redirect(match, redirections)
         if redirections:
@@ -369,146 +350,6 @@ class Reader(Words):
         self._subshell(line.ctx, line.shells)
         self._close(start, line)
 
-    def _subshell(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        if self.text.startswith("(", self.index, self.end) and self.is_arithmetic(self.index - 1):
-            self.arithmetic()
-        else:
-            inner = SUBSHELL if ctx == TOP else ctx
-            self.read(inner, (*shells, self.found.new_shell()), _PAREN)
-
-    def _braces_group(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.read(ctx, shells, _BRACE)
-
-    def _if(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.read(ctx, shells, _THEN)
-        while True:
-            closer = self.read(ctx, shells, _BRANCH)
-            if closer == "elif":
-                self.read(ctx, shells, _THEN)
-            elif closer == "else":
-                self.read(ctx, shells, _FI)
-                return
-            else:
-                return
-
-    def _while(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.read(ctx, shells, _DO)
-        self.read(ctx, shells, _DONE)
-
-    def _for(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.skip_breaks()
-        if self.text.startswith("((", self.index, self.end):
-            self.index += 1
-            self.arithmetic()
-        else:
-            self.word()
-            self.skip_breaks()
-            if self._take("in"):
-                self._words()
-            elif self.text.startswith("(", self.index, self.end):  # zsh
-                self.index += 1
-                self._array()
-        self.skip_breaks(";")
-        if self._take("do"):
-            self.read(ctx, shells, _DONE)
-        elif self._take("{"):
-            self.read(ctx, shells, _BRACE)
-        else:
-            self.found.partial = True  # zsh's short loop: the list goes on with its command
-
-    def _take(self, word: str) -> bool:
-        """Passes the reserved word `word` if it stands at the cursor."""
-        match = _keyword(self.text, self.index, self.end)
-        if match[1] != word:
-            return False
-        self.index = match.end()
-        return True
-
-    def _words(self) -> None:
-        """Passes the words of a `for` loop."""
-        while True:
-            match = _token(self.text, self.index, self.end)
-            kind = match.lastindex
-            if kind is None or kind == _CONTROL:
-                return
-            if kind == _OTHER:
-                self.index = match.start(kind)
-                self.word()
-            else:
-                self.index = match.end()
-
-    def _case(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.skip_breaks()
-        self.word()
-        self.skip_breaks()
-        if not self._take("in"):
-            self.found.partial = True
-        while True:
-            self.skip_breaks()
-            if self._take("esac"):
-                return
-            if self.text.startswith("(", self.index, self.end):
-                self.index += 1
-            self._patterns()
-            if self.read(ctx, shells, _CLAUSE) == "esac":
-                return
-
-    def _patterns(self) -> None:
-        """Passes the patterns of a `case` clause and the parenthesis behind them."""
-        while True:
-            self.skip_breaks("|")
-            start = self.index
-            if start >= self.end:
-                raise Incomplete
-            if self.text[start] == ")":
-                self.index += 1
-                return
-            self.word()
-            if self.index == start:
-                self.index += 1
-                self.found.partial = True
-
-    def _condition(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        """Passes `[[ … ]]` (bash manual 3.2.5.2): its operators are no redirections or pipes."""
-        text = self.text
-        while True:
-            self.index = start = _condition_operators(text, self.index, self.end).end()
-            if start >= self.end:
-                raise Incomplete
-            close = _condition_end(text, start, self.end)
-            if close:
-                self.index = close.end()
-                break
-            if text.startswith("=~", start, self.end):
-                self.index = start + 2
-                self._regular_expression()
-                continue
-            self.word()
-            if self.index == start:
-                self.index += 1
-        line = _Line(self.found, ctx, shells)
-        line.emit(Command(["[["], [0], [], [], ctx, shells))
-
-    def _regular_expression(self) -> None:
-        """Passes the operand of `=~`: one word, but for the blanks inside its parentheses."""
-        text = self.text
-        self.index = skip_blanks(text, self.index, self.end).end()
-        depth = 0
-        while self.index < self.end:
-            char = text[self.index]
-            if char == "(":
-                depth += 1
-            elif char == ")" and depth:
-                depth -= 1
-            elif char in " \t\r\n)" and not depth:
-                return
-            elif char not in " \t\r\n|&;<>" or text.startswith(("<(", ">("), self.index, self.end):
-                start = self.index
-                self.word()
-                if self.index > start:
-                    continue
-            self.index += 1
-
     # --- functions --------------------------------------------------------------------------------
 
     def _function(self, command: Command, line: _Line) -> bool:
@@ -524,38 +365,3 @@ class Reader(Words):
         self._body()
         self._close(start, line)
         return True
-
-    def _function_keyword(self, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.skip_breaks()
-        self.word()
-        match = _spaced_parens(self.text, self.index, self.end)
-        if match:
-            self.index = match.end()
-        self._body()
-
-    def _body(self) -> None:
-        """Reads the body of a function. It runs elsewhere, if at all: a shell of its own."""
-        shells = (*self.shells, self.found.new_shell())
-        self.skip_breaks()
-        word = _keyword(self.text, self.index, self.end)[1]
-        if word in _COMPOUNDS:
-            self.index += len(word)
-            _COMPOUNDS[word](self, FUNCTION, shells)
-        elif self.text.startswith("(", self.index, self.end):
-            self.index += 1
-            self._subshell(FUNCTION, shells)
-        else:
-            self.found.partial = True
-
-
-_COMPOUNDS: "dict[str, Callable[[Reader, str, tuple[int, ...]], None]]" = {
-    "{": Reader._braces_group,
-    "[[": Reader._condition,
-    "case": Reader._case,
-    "for": Reader._for,
-    "function": Reader._function_keyword,
-    "if": Reader._if,
-    "select": Reader._for,
-    "until": Reader._while,
-    "while": Reader._while,
-}
