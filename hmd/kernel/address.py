@@ -13,7 +13,8 @@ SOCKET_PATH_LIMIT = 100
 
 def digest(text: str, length: int) -> str:
     """The first `length` hexadecimal digits of the SHA-1 of `text`."""
-    return sha1(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    full: str = sha1(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return full[:length]
 
 
 def node_name() -> str:
@@ -66,6 +67,11 @@ class Home:
     @property
     def disabled(self) -> str:
         return self.path + "/disabled"
+
+    @property
+    def service(self) -> str:
+        """Exists while a service manager owns the daemon: stubs then only connect."""
+        return self.path + "/service"
 
     @property
     def receipt(self) -> str:

@@ -6,6 +6,7 @@ turns in memory, the stub reads files.
 
 import json
 import os
+from _sha1 import sha1
 
 from hmd.hosts import claude_code
 from hmd.kernel import event as ev
@@ -15,7 +16,7 @@ from hmd.kernel.decide import decide
 from hmd.kernel.project import Project
 from hmd.kernel.redact import clip, redact
 from hmd.kernel.rules import Rules
-from hmd.kernel.subject import Subject
+from hmd.kernel.subject import subject_of
 from hmd.kernel.turn import Turn
 from hmd.kernel.verdict import Verdict
 
@@ -59,9 +60,9 @@ class Outcome:
         self.key = ""
 
 
-def answer(sources: "Sources", header: "dict[str, str]", payload: object) -> Outcome:
-    """Answers one hook call. `header` is the frame's; `payload` the decoded body, None where it
-    could not be decoded."""
+def answer(sources: "Sources", header: "dict[str, str]", body: bytes, payload: object) -> Outcome:
+    """Answers one hook call. `header` is the frame's; `body` the host's bytes and `payload` what
+    they decode to (hmd/kernel/payload.py), None where they do not."""
     if not isinstance(payload, dict):
         return Outcome("bad_stdin")
     if os.path.exists(sources.home.disabled):
@@ -72,7 +73,7 @@ def answer(sources: "Sources", header: "dict[str, str]", payload: object) -> Out
     event = host.event(payload, header, _time(header))
     if event is None:
         return Outcome("skipped:event")
-    event.body = header.get("digest", "")
+    event.body = sha1(body).hexdigest()[:16]
     return _serve(sources, header, event, host)
 
 
@@ -86,12 +87,12 @@ def _serve(sources: "Sources", header: "dict[str, str]", event: ev.Event, host: 
     key = session_key(event.host, event.session)
     rules = sources.rules(project)
     turn = sources.turn(key)
-    verdict = decide(rules, turn, event, user_home)
+    verdict = decide(rules, turn, event, project.root, user_home)
     if not verdict.repeat:
         record = describe(event, verdict, turn, project, user_home)
         if not sources.append(key, record, ledger.encode(record)):
             # Without a line a hold could never be lifted: one-time holds become advice.
-            verdict = decide(rules, turn, event, user_home, can_hold=False)
+            verdict = decide(rules, turn, event, project.root, user_home, can_hold=False)
     outcome = Outcome("ok" if rules.sources else "snapshot_missing")
     outcome.event, outcome.verdict, outcome.key = event, verdict, key
     outcome.generation = max(rules.generations(), default=0)
@@ -109,13 +110,14 @@ def describe(
     if event.call is not None:
         ledger.add_call(record, event.call)
     if event.kind == ev.PRE_TOOL and event.call is not None:
-        subject = Subject(event.call, event.cwd, project.root, user_home)
+        subject = subject_of(event, project.root, user_home)
         record["keyed"] = subject.keyed
         record["tokens"] = subject.tokens
         paths = redact("\n".join(subject.paths[:PATHS_KEPT]))
-        record["paths"] = paths.split("\n") if paths else []
-        if event.call.tool in ev.PATH_TOOLS and subject.paths:
-            record["path"] = record["paths"][0]
+        kept = paths.split("\n") if paths else []
+        record["paths"] = kept
+        if event.call.tool in ev.PATH_TOOLS and kept:
+            record["path"] = kept[0]
     elif event.kind in (ev.POST_TOOL, ev.TOOL_FAILURE) and event.call is not None:
         ledger.add_result(record, event.call)
     elif event.kind == ev.PROMPT:

@@ -10,7 +10,7 @@ from hmd.kernel import texts
 from hmd.kernel.buckets import AFTER, BASELINE, START
 from hmd.kernel.ledger import failure_class
 from hmd.kernel.rules import Rules
-from hmd.kernel.subject import HIDDEN, MISS, Met, Subject
+from hmd.kernel.subject import HIDDEN, MISS, Met, Subject, subject_of
 from hmd.kernel.turn import Turn, hold_key
 from hmd.kernel.verdict import (
     ADVISE,
@@ -57,15 +57,18 @@ class Hit:
 
 
 def decide(
-    rules: Rules, turn: Turn, event: ev.Event, home: str = "", can_hold: bool = True
+    rules: Rules, turn: Turn, event: ev.Event, root: str, home: str = "", can_hold: bool = True
 ) -> Verdict:
-    """The verdict on an event. `home` is the user's directory (for `~`); `can_hold` is false where
-    no ledger line can be written, so that a hold could never be lifted."""
+    """The verdict on an event.
+
+    `root` is the project's directory, `home` the user's (for `~`). `can_hold` is false where no
+    ledger line can be written, so that a hold could never be lifted.
+    """
     first = turn.first_report(event.event_id, event.at)
     if first is not None:
         return _repeated(first, event)
     if event.kind == ev.PRE_TOOL and event.call is not None:
-        return before_tool(rules, turn, event, home, can_hold)
+        return before_tool(rules, turn, event, root, home, can_hold)
     if event.kind == ev.PROMPT and not event.background:
         return before_model(rules, turn, event)
     if event.kind == ev.SESSION_START:
@@ -92,20 +95,21 @@ def _repeated(first: "list[object]", event: ev.Event) -> Verdict:
 # -- before a tool ----------------------------------------------------------------------------
 
 
-def before_tool(rules: Rules, turn: Turn, event: ev.Event, home: str, can_hold: bool) -> Verdict:
+def before_tool(
+    rules: Rules, turn: Turn, event: ev.Event, root: str, home: str, can_hold: bool
+) -> Verdict:
+    """Rules and corrections that apply to the call about to run."""
     verdict = Verdict()
     hits: list[Hit] = []
-    subject = None
-    for source, root in rules.sources:
-        subject = Subject(event.call, event.cwd, root, home)  # type: ignore[arg-type]
+    for source, base in rules.sources:
+        subject = subject_of(event, base, home)
         for record in source.records_for(subject.buckets()):
             kind, text, met = consider(record, subject, turn, event.at)
             if met is None:
                 verdict.suppressed.append((record["id"], kind, text))
             else:
                 hits.append(Hit(record, met))
-    if subject is None:
-        subject = Subject(event.call, event.cwd, event.cwd, home)  # type: ignore[arg-type]
+    subject = subject_of(event, root, home)
     hits += _guards(turn, subject)
     hits.sort(key=_rank)
     unasked = not event.attended or event.mode in UNASKED_MODES
@@ -342,7 +346,7 @@ def after_tool(rules: Rules, turn: Turn, event: ev.Event, home: str) -> Verdict:
     failure = failure_class(call)
     for source, root in rules.sources:
         rows = source.records_for([AFTER])
-        subject = Subject(call, event.cwd, root, home) if rows else None
+        subject = subject_of(event, root, home) if rows else None
         for record in rows:
             if subject is None or (record["expires"] is not None and record["expires"] <= event.at):
                 continue

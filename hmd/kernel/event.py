@@ -83,6 +83,7 @@ class Event:
         "mode",
         "prompt",
         "session",
+        "subjects",
         "text",
         "transcript",
     )
@@ -104,6 +105,7 @@ class Event:
         self.detail = ""
         self.mode = ""
         self.prompt = ""
+        self.subjects: dict[str, object] = {}  # what hmd.kernel.subject read of the call, per root
         self.text = ""
         self.transcript = ""
 

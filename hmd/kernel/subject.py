@@ -190,6 +190,15 @@ class Subject:
         return not self.paths and bool(last_path) and glob_matches(scope, last_path)
 
 
+def subject_of(event: ev.Event, root: str, home: str) -> Subject:
+    """The event's call relative to a root, read once per event."""
+    known = event.subjects.get(root)
+    if not isinstance(known, Subject):
+        known = Subject(event.call or ev.Call(""), event.cwd, root, home)
+        event.subjects[root] = known
+    return known
+
+
 def unit_key(unit: "Unit") -> str:
     """The literal key of a unit and the directory it runs in, as one text fit for the ledger."""
     text = redact(" ".join(unit.keys[0]))[:KEY_LIMIT]

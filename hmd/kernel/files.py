@@ -1,0 +1,70 @@
+"""The answer path's sources on disk: what a stub without a daemon, and `hmctl why`, decide from."""
+
+import os
+
+from hmd.kernel import ledger, turn
+from hmd.kernel.address import Home
+from hmd.kernel.project import Project, adopt, resolve
+from hmd.kernel.rules import Rules
+from hmd.kernel.snapshot import Snapshot, open_snapshot
+
+
+class FileSources:
+    """Implements `hmd.kernel.answer.Sources`. `writes` is false for a reader that must leave no
+    trace (`hmctl why`)."""
+
+    __slots__ = ("home", "kernel_hash", "problem", "writes")
+
+    def __init__(self, home: Home, kernel_hash: str, writes: bool = True) -> None:
+        self.home = home
+        self.kernel_hash = kernel_hash
+        self.writes = writes
+        self.problem = ""
+
+    def project(self, cwd: str, never: "tuple[str, ...]") -> "Project | None":
+        found = resolve(self.home, cwd, never)
+        if found is not None and found.enabled and not found.id and self.writes:
+            found.id = adopt(self.home, found.location)
+        return found
+
+    def rules(self, project: Project) -> Rules:
+        wanted = [(project.id, project.root), ("user", project.root)]
+        if project.parent:
+            wanted.append((project.parent, project.parent_root))
+        sources = []
+        for name, root in wanted:
+            snapshot = self._open(name)
+            if snapshot is not None:
+                sources.append((snapshot, root))
+        return Rules(sources)  # type: ignore[arg-type]
+
+    def _open(self, name: str) -> "Snapshot | None":
+        if not name:
+            return None
+        snapshot = open_snapshot(self.home.snapshot(name), self.kernel_hash)
+        if snapshot is not None and snapshot.problem:
+            self.problem = snapshot.problem
+        return snapshot
+
+    def turn(self, key: str) -> turn.Turn:
+        state = turn.load(_read(self.home.turn(key)))
+        turn.catch_up(state, self.home.ledger(key))
+        if self.writes and state.offset - state.saved > turn.CHECKPOINT_EVERY:
+            turn.write_checkpoint(state, self.home.turn(key))
+        return state
+
+    def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
+        return self.writes and ledger.append(self.home.ledger(key), data)
+
+
+def _read(path: str) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, os.fstat(descriptor).st_size)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
