@@ -12,7 +12,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hmd.setup.json_edit import JsonProblem, Node, Trace, append, at, parse, remove
+from hmd.setup.json_edit import WHITESPACE, JsonProblem, Node, Trace, append, at, parse, remove
 from hmd.setup.shipped import BOOT
 
 HOST = "claude-code"
@@ -32,6 +32,10 @@ EVENTS: tuple[tuple[str, str | None, int], ...] = (
 )
 FLAGS = ("-I", "-S", "-c", BOOT)
 EXEC_SINCE = (2, 1, 139)  # the first client that runs `command` with `args` without a shell
+
+# A file may be there and hold nothing; this key of a trace says what blanks it held.
+WHOLE = "/"
+BLANK = WHITESPACE + "\ufeff"
 
 Form = Literal["exec", "shell", "powershell"]
 FORMS: tuple[Form, ...] = ("exec", "shell", "powershell")
@@ -119,28 +123,27 @@ def register(text: str, hook: Hook, trace: Trace) -> Edited:
     replaced. Raises JsonProblem for a text that is no JSON object or has other shapes where the
     hooks stand.
     """
-    cleared = unregister(text, hook.home, trace)
-    # What stood in a container before the first install is still what stood there.
-    kept = trace if cleared.changed else {}
-    text, trace = cleared.text, dict[str, str | None]()
-    if not text.strip():
-        text = "{}\n"
+    text = unregister(text, hook.home, trace).text
+    trace = {}
+    if not text.strip(BLANK):
+        trace[WHOLE], text = text, "{}\n"
     for event, group in groups(hook).items():
         text = append(text, ("hooks", event), group, trace)
-    for name in trace.keys() & kept.keys():
-        trace[name] = kept[name]
     return Edited(text, trace, len(EVENTS))
 
 
 def unregister(text: str, home: str, trace: Trace) -> Edited:
     """`text` without our entries for `home`; raises JsonProblem for a text that is no JSON."""
     removed = 0
-    while text.strip():
+    while text.strip(BLANK):
         ours = [found for found in registrations(text) if found.home == home]
         if not ours:
             break
         text = _remove_last(text, ours[-1], trace)
         removed += 1
+    blank = trace.get(WHOLE)
+    if removed and blank is not None and not parse(text).children:
+        text = blank
     return Edited(text, trace, removed)
 
 
@@ -161,7 +164,7 @@ def _remove_last(text: str, found: Registration, trace: Trace) -> str:
 
 def registrations(text: str) -> list[Registration]:
     """Every entry of ours in the order of the text, for any home; raises JsonProblem."""
-    if not text.strip():
+    if not text.strip(BLANK):
         return []
     hooks = at(parse(text), ("hooks",))
     found = []
@@ -204,7 +207,7 @@ def _words(entry: dict[str, object]) -> tuple[Form, list[str]]:
 
 def hooks_switched_off(text: str) -> bool:
     """Whether this text turns all hooks of the host off; raises JsonProblem."""
-    if not text.strip():
+    if not text.strip(BLANK):
         return False
     node = at(parse(text), ("disableAllHooks",))
     return node is not None and node.plain() is True

@@ -38,7 +38,7 @@ FOREIGN = """{
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("text", [FOREIGN, "{}", "{\n}\n", '{"a": 1}'])
+@pytest.mark.parametrize("text", [FOREIGN, "{}", "{\n}\n", '{"a": 1}', "", "\ufeff\n"])
 def test_registering_and_unregistering_is_byte_equal(text: str, form: Form) -> None:
     """Guards the bytes of the user's file through an install and an uninstall."""
     hook = Hook(HOOK.interpreter, HOOK.home, form)
