@@ -10,12 +10,12 @@ def decide(home: Home, header: "dict[str, str]", body: bytes, build: str, starte
     """The bytes to print. Whatever goes wrong costs the answer, never the host's call."""
     status, answer, line = "error:unknown", b"", ""
     try:
-        pattern.thaw(f"{home.app}/{build}/patterns.bin")
+        pattern.thaw(f"{home.app}/{build}/patterns")
         from hmd.kernel import answer as path
         from hmd.kernel import hooklog, payload
         from hmd.kernel.files import FileSources
 
-        sources = FileSources(home, build.rpartition("+")[2])
+        sources = FileSources(home, build.rpartition("-")[2])
         outcome = path.answer(sources, header, body, payload.decode(body))
         answer = outcome.out
         line = hooklog.line(header, outcome, time.monotonic() - started, "stub")

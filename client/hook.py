@@ -58,7 +58,7 @@ def main(home_path: str, event: str, build: str, host: str = "claude-code") -> N
     if state == ABSENT:
         from client import spawn  # late: rare
 
-        spawn.start(home, build)
+        spawn.start(home)
     posix._exit(0)
 
 

@@ -28,12 +28,12 @@ INHERITED = (
 )
 
 
-def start(home: Home, build: str) -> bool:
+def start(home: Home) -> bool:
     """Starts `hmd` detached; True if this process tried. Never raises."""
     try:
         if os.path.exists(home.service) or not _my_turn(home):
             return False
-        with open(f"{home.app}/{build}/start", encoding="utf-8") as file:
+        with open(home.daemon_command, encoding="utf-8") as file:
             command = [line for line in file.read().split("\n") if line]
         if not command:
             return False

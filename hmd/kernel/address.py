@@ -85,6 +85,11 @@ class Home:
     def app_current(self) -> str:
         return self.path + "/app/current"
 
+    @property
+    def daemon_command(self) -> str:
+        """How a stub starts the daemon: one argument a line, the interpreter first."""
+        return self.path + "/app/daemon"
+
     # What the daemon writes.
     @property
     def database(self) -> str:
