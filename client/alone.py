@@ -11,12 +11,13 @@ def decide(home: Home, header: "dict[str, str]", body: bytes, build: str, starte
     status, answer, line = "error:unknown", b"", ""
     try:
         pattern.thaw(f"{home.app}/{build}/patterns")
+        from hmd.hosts.table import HOSTS
         from hmd.kernel import answer as path
         from hmd.kernel import hooklog, payload
         from hmd.kernel.files import FileSources
 
         sources = FileSources(home, build.rpartition("-")[2])
-        outcome = path.answer(sources, header, body, payload.decode(body))
+        outcome = path.answer(sources, header, body, payload.decode(body), HOSTS)
         answer = outcome.out
         line = hooklog.line(header, outcome, time.monotonic() - started, "stub")
         hooklog.append(home, line)

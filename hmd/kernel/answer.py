@@ -8,7 +8,6 @@ import json
 import os
 from _sha1 import sha1
 
-from hmd.hosts import claude_code
 from hmd.kernel import event as ev
 from hmd.kernel import guard, ledger
 from hmd.kernel.address import Home, session_key
@@ -22,7 +21,16 @@ from hmd.kernel.verdict import Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Protocol
+
+    class Adapter(Protocol):
+        """A host adapter (hmd/hosts/): payload → event, verdict → what the host understands."""
+
+        def event(
+            self, payload: dict[str, object], header: dict[str, str], at: int
+        ) -> ev.Event | None: ...
+        def answer(self, verdict: Verdict, happened: ev.Event) -> dict[str, object] | None: ...
 
     class Sources(Protocol):
         """Where the path reads from and writes to."""
@@ -41,7 +49,6 @@ if TYPE_CHECKING:
             """Appends `data`, the encoded `record`; False where it could not be written whole."""
 
 
-HOSTS = {claude_code.HOST: claude_code}
 PATHS_KEPT = 12
 
 
@@ -60,14 +67,20 @@ class Outcome:
         self.key = ""
 
 
-def answer(sources: "Sources", header: "dict[str, str]", body: bytes, payload: object) -> Outcome:
-    """Answers one hook call. `header` is the frame's; `body` the host's bytes and `payload` what
+def answer(
+    sources: "Sources",
+    header: "dict[str, str]",
+    body: bytes,
+    payload: object,
+    hosts: "Mapping[str, Adapter]",
+) -> Outcome:
+    """Answers one hook call. `hosts` are the adapters by name (hmd/hosts/table.py); `header` is the frame's; `body` the host's bytes and `payload` what
     they decode to (hmd/kernel/payload.py), None where they do not."""
     if not isinstance(payload, dict):
         return Outcome("bad_stdin")
     if os.path.exists(sources.home.disabled):
         return Outcome("disabled")
-    host = HOSTS.get(header.get("host", claude_code.HOST))
+    host = hosts.get(header.get("host", ""))
     if host is None:
         return Outcome("skipped:host")
     event = host.event(payload, header, _time(header))
@@ -77,7 +90,9 @@ def answer(sources: "Sources", header: "dict[str, str]", body: bytes, payload: o
     return _serve(sources, header, event, host)
 
 
-def _serve(sources: "Sources", header: "dict[str, str]", event: ev.Event, host: object) -> Outcome:
+def _serve(
+    sources: "Sources", header: "dict[str, str]", event: ev.Event, host: "Adapter"
+) -> Outcome:
     user_home = header.get("env.HOME", "")
     place = event.cwd or header.get("env.CLAUDE_PROJECT_DIR", "") or header.get("cwd", "")
     event.cwd = place
@@ -96,7 +111,7 @@ def _serve(sources: "Sources", header: "dict[str, str]", event: ev.Event, host: 
     outcome = Outcome("ok" if rules.sources else "snapshot_missing")
     outcome.event, outcome.verdict, outcome.key = event, verdict, key
     outcome.generation = max(rules.generations(), default=0)
-    printed = host.answer(verdict, event)  # type: ignore[attr-defined]
+    printed = host.answer(verdict, event)
     if printed is not None:
         outcome.out = json.dumps(printed, separators=(",", ":")).encode("ascii")
     return outcome
