@@ -18,6 +18,8 @@ from hmd.kernel.redact.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+
     Spans = list[tuple[int, int]]
 
 PASSWORD, TOKEN, KEY, HEADER, COOKIE = "password", "token", "key", "header", "cookie"
@@ -85,6 +87,9 @@ _SCHEME = compile_pattern(
 _COOKIE_PAIR = compile_pattern(r"([\w.$-]{1,64})=([^;\s\"',<>]{8,})")
 _NAME_LIMIT = 64
 _VALUE_LIMIT = 4096
+_LONG_VALUE = 256
+_LIST_SEPARATORS = frozenset(";&?$")  # of connection strings, queries and shell variables
+_SCHEMES = word_set("bearer basic token")
 
 
 def find(text: str, lowered: str, spans: "Spans") -> None:
@@ -93,6 +98,7 @@ def find(text: str, lowered: str, spans: "Spans") -> None:
     `lowered` is `text` in lower case, of the same length.
     """
     seen: set[int] = set()
+    search = _Search(text, spans)
     for anchor in _ANCHORS:
         at = lowered.find(anchor)
         while at >= 0:
@@ -100,7 +106,7 @@ def find(text: str, lowered: str, spans: "Spans") -> None:
             end = tail.end() if tail else at + len(anchor)
             if end not in seen:
                 seen.add(end)
-                _judge_at(text, at, end, spans)
+                search.judge(at, end)
             at = lowered.find(anchor, max(end, at + 1))
 
 
@@ -123,6 +129,8 @@ def classify(name: str) -> str:
         return COOKIE if last == "cookie" else KEY
     if last == "key":
         return TOKEN if before in _KEY_QUALIFIERS else KEY
+    if last in ("secrets", "tokens", "credentials"):
+        return KEY  # collections: their values are mostly names
     if last == "id":
         return KEY if before in ("session", "sess") else ""
     if last == "api":
@@ -162,65 +170,6 @@ def is_secret(kind: str, value: str, definite: bool, quoted: bool = False) -> bo
     )
 
 
-def _judge_at(text: str, at: int, end: int, spans: "Spans") -> None:
-    """Judges the name around `at` that ends at `end`, and the value given to it."""
-    start = at
-    floor = max(0, at - _NAME_LIMIT)
-    while start > floor and (text[start - 1].isalnum() or text[start - 1] in "_-.$:"):
-        start -= 1
-    while end > at and text[end - 1] in ".-[]":
-        end -= 1
-    name = text[start:end].rpartition(":")[2]
-    before = text[start - 1] if start else ""
-    if before == "<" or (before == "/" and text[start - 2 : start - 1] == "<"):
-        _judge_element(text, end, name, spans)
-        return
-    kind = classify(name)
-    if not kind:
-        return
-    flag = name.startswith("-")
-    operator = _OPERATOR.match(text, end)
-    if operator is None or operator.end() == end:
-        if flag and text[end : end + 1] == " ":
-            _judge_value(text, end + 1, kind, True, spans)
-        elif kind in (HEADER, TOKEN) and text[end : end + 1] == " " and _is_scheme(name):
-            _judge_value(text, end + 1, HEADER, False, spans)
-        return
-    sign = operator[0].strip()
-    tight = operator[0] == sign
-    upper = name.isupper()
-    if kind == HEADER:
-        _judge_header(text, operator.end(), spans)
-    elif kind == COOKIE:
-        _judge_cookies(text, operator.end(), spans)
-    elif not sign or sign.isalpha() or sign[-1:] == ",":
-        if kind != KEY or sign[-1:] == ",":
-            _judge_prose(text, operator.end(), kind, spans)
-    else:
-        definite = flag or (upper and (tight or sign == "=")) or (tight and before in ";&?$")
-        line_start = upper and tight and sign == "="
-        _judge_value(text, operator.end(), kind, definite, spans, line_start)
-
-
-def _is_scheme(name: str) -> bool:
-    return name.lower() in ("bearer", "basic", "token")
-
-
-def _judge_value(
-    text: str, at: int, kind: str, definite: bool, spans: "Spans", env: bool = False
-) -> None:
-    span = value_span(text, at, env)
-    start, end, quoted = span
-    value = text[start:end]
-    if kind in (TOKEN, KEY) and " " in value and quoted:
-        scheme = _SCHEME.match(value)
-        if scheme:
-            start += scheme.end()
-            value = text[start:end]
-    if is_secret(kind, value, definite, quoted):
-        spans.append((start, end))
-
-
 def value_span(text: str, at: int, env: bool = False) -> "tuple[int, int, bool]":
     """(start, end, quoted) of the value written at `at`, quotes not included.
 
@@ -256,8 +205,7 @@ def value_span(text: str, at: int, env: bool = False) -> "tuple[int, int, bool]"
 
 def _closing(text: str, start: int, quote: str, escaped: bool) -> int:
     """The position of the closing quote on the same line, or -1."""
-    feed = text.find("\n", start, start + _VALUE_LIMIT)
-    limit = min(len(text), start + _VALUE_LIMIT) if feed < 0 else feed
+    limit = _line_limit(text, start)
     if escaped:
         return text.find("\\" + quote, start, limit)
     end = text.find(quote, start, limit)
@@ -266,44 +214,120 @@ def _closing(text: str, start: int, quote: str, escaped: bool) -> int:
     return end
 
 
-def _judge_header(text: str, at: int, spans: "Spans") -> None:
-    """An Authorization header (RFC 9110 11.6.2): a scheme and what follows it."""
-    if text[at : at + 1] in _QUOTES and at < len(text):
-        at += 1
-    scheme = _SCHEME.match(text, at)
-    start = scheme.end() if scheme else at
-    span = value_span(text, start)
-    value = text[span[0] : span[1]]
-    if is_placeholder(value) or len(value) < 6:
-        return
-    if looks_random(value) or (scheme and len(value) >= 12):
-        spans.append(span[:2])
+class _Search:
+    """One pass over one text."""
+
+    __slots__ = ("_long", "_spans", "_text")
+
+    def __init__(self, text: str, spans: "Spans") -> None:
+        self._text = text
+        self._spans = spans
+        # Long values already read: a name inside one is not looked at again, which keeps
+        # `token=token=…` linear.
+        self._long: Spans = []
+
+    def judge(self, at: int, end: int) -> None:
+        """Judges the name around `at` that ends at `end`, and the value given to it."""
+        text = self._text
+        for low, high in self._long:
+            if low <= at < high:
+                return
+        start = at
+        floor = max(0, at - _NAME_LIMIT)
+        while start > floor and (text[start - 1].isalnum() or text[start - 1] in "_-.$:"):
+            start -= 1
+        while end > at and text[end - 1] in ".-[]":
+            end -= 1
+        name = text[start:end].rpartition(":")[2]
+        kind = classify(name)
+        if not kind:
+            return
+        before = text[start - 1] if start else ""
+        if before == "<" or (before == "/" and text[start - 2 : start - 1] == "<"):
+            self._element(end, kind)
+            return
+        operator = _OPERATOR.match(text, end)
+        if operator and operator.end() > end:
+            self._assigned(operator, kind, name, before)
+        elif text[end : end + 1] == " " and text[end + 1 : end + 2] != "-":
+            if name.startswith("-"):
+                self._value(end + 1, kind, True)
+            elif name.lower() in _SCHEMES:
+                self._header(end + 1)
+
+    def _assigned(self, operator: "re.Match[str]", kind: str, name: str, before: str) -> None:
+        sign = operator[0].strip()
+        at = operator.end()
+        if kind == HEADER:
+            self._header(at)
+        elif kind == COOKIE:
+            self._cookies(at)
+        elif not sign or sign.isalpha() or sign[-1] == ",":
+            self._prose(at, kind)
+        else:
+            tight = operator[0] == sign
+            upper = name.isupper()
+            listed = tight and before in _LIST_SEPARATORS
+            definite = name.startswith("-") or listed or (upper and (tight or sign == "="))
+            self._value(at, kind, definite, upper and tight and sign == "=")
+
+    def _read(self, at: int, env: bool = False) -> "tuple[int, int, bool]":
+        start, end, quoted = value_span(self._text, at, env)
+        if end - start > _LONG_VALUE:
+            self._long.append((start, end))
+        return start, end, quoted
+
+    def _value(self, at: int, kind: str, definite: bool, env: bool = False) -> None:
+        start, end, quoted = self._read(at, env)
+        value = self._text[start:end]
+        scheme = _SCHEME.match(value) if quoted and " " in value else None
+        if scheme:
+            start += scheme.end()
+            value = self._text[start:end]
+        if is_secret(kind, value, definite, quoted):
+            self._spans.append((start, end))
+
+    def _header(self, at: int) -> None:
+        """An Authorization header (RFC 9110 11.6.2): a scheme and what follows it."""
+        quote = self._text[at : at + 1]
+        if quote and quote in _QUOTES:
+            at += 1
+        scheme = _SCHEME.match(self._text, at)
+        start, end, _quoted = self._read(scheme.end() if scheme else at)
+        value = self._text[start:end]
+        if len(value) < 6 or is_placeholder(value):
+            return
+        if looks_random(value) or (scheme and len(value) >= 12):
+            self._spans.append((start, end))
+
+    def _cookies(self, at: int) -> None:
+        """The values of a Cookie or Set-Cookie header (RFC 6265 4.1, 4.2)."""
+        limit = _line_limit(self._text, at)
+        self._long.append((at, limit))
+        for pair in _COOKIE_PAIR.finditer(self._text, at, limit):
+            if looks_random(pair[2], 8) and not is_placeholder(pair[2]):
+                self._spans.append(pair.span(2))
+
+    def _prose(self, at: int, kind: str) -> None:
+        """`token "…"` and `the password is …`: only what can be nothing else."""
+        start, end, _quoted = self._read(at)
+        value = self._text[start:end]
+        if is_placeholder(value) or is_reference(value):
+            return
+        if looks_strong(value) or (kind == PASSWORD and looks_random(value, 8)):
+            self._spans.append((start, end))
+
+    def _element(self, end: int, kind: str) -> None:
+        """`<password>…</password>`, with or without attributes on the way."""
+        close = self._text.find(">", end, end + 200)
+        if close < 0 or self._text[close - 1] == "/":
+            return
+        content = _TAG_VALUE.match(self._text, close + 1)
+        if content and is_secret(kind, content[1], kind == PASSWORD):
+            self._spans.append(content.span(1))
 
 
-def _judge_cookies(text: str, at: int, spans: "Spans") -> None:
+def _line_limit(text: str, at: int) -> int:
+    """The end of the line at `at`, or of the longest value that is read."""
     feed = text.find("\n", at, at + _VALUE_LIMIT)
-    limit = min(len(text), at + _VALUE_LIMIT) if feed < 0 else feed
-    for pair in _COOKIE_PAIR.finditer(text, at, limit):
-        if looks_random(pair[2], 8) and not is_placeholder(pair[2]):
-            spans.append(pair.span(2))
-
-
-def _judge_prose(text: str, at: int, kind: str, spans: "Spans") -> None:
-    """`token "…"` and `the password is …`: only what can be nothing else."""
-    start, end, _quoted = value_span(text, at)
-    value = text[start:end]
-    if is_placeholder(value) or is_reference(value):
-        return
-    if looks_strong(value) or (kind == PASSWORD and looks_random(value, 8)):
-        spans.append((start, end))
-
-
-def _judge_element(text: str, end: int, name: str, spans: "Spans") -> None:
-    """`<password>…</password>`, with or without attributes on the way."""
-    kind = classify(name)
-    close = text.find(">", end, end + 200)
-    if not kind or close < 0 or text[close - 1] == "/":
-        return
-    content = _TAG_VALUE.match(text, close + 1)
-    if content and is_secret(kind, content[1], kind == PASSWORD):
-        spans.append(content.span(1))
+    return min(len(text), at + _VALUE_LIMIT) if feed < 0 else feed

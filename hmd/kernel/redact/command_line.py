@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 # How an option carries its secret: all of the word, after the first `:`, `%` or `,`, only when
 # joined to the option, or as OpenSSL's `pass:…`.
 VALUE, USER, PERCENT, COMMA, JOINED, SOURCE = "value", ":", "%", ",", "joined", "pass:"
+SEPARATE = "separate"  # like VALUE, of a program whose long options take one dash
 
 _CURL = {"-u": USER, "--user": USER, "-U": USER, "--proxy-user": USER}
 _LOGIN = {"-p": VALUE, "--password": VALUE, "--token": VALUE}
@@ -102,7 +103,7 @@ OPTIONS = {
     "ipmitool": ("", _LARGE_P),
     "mosquitto_pub": ("", _LARGE_P),
     "mosquitto_sub": ("", _LARGE_P),
-    "openssl": ("", {"-passin": SOURCE, "-passout": SOURCE, "-pass": SOURCE, "-k": VALUE}),
+    "openssl": ("", {"-passin": SOURCE, "-passout": SOURCE, "-pass": SOURCE, "-k": SEPARATE}),
     "keytool": ("", _STORE),
     "jarsigner": ("", _STORE),
     "security": ("password", _SMALL_W),
@@ -133,14 +134,17 @@ _STDIN_READERS = (
     "--password-fd 0", "cryptsetup", "sudo -kS", "sudo -Sk", "npm login", "gh secret set",
     "docker secret create", "wrangler secret put", "vercel env add", "--data-file=-",
 )  # fmt: skip
+# A line is looked at when it has one of these, or an option beginning with one of the letters.
 _HINTS = (
-    " -u", " -p", " -P", " -a", " -U", " -w", " -A", " -b", " -k", " -t", "--user", "--auth",
-    "--proxy-user", "--body", "creds", "-storepass", "-keypass", " -hp", " login", " use ", " set ",
-    "setx ", "config", "obscure", "unlock", "add_user", "change_password", "wpa_passphrase",
-    "--pass", "-passin", "-passout",
+    " login", " use ", " set ", "setx ", " config ", " obscure ", " unlock ", " add_user ",
+    " change_password ", "wpa_passphrase ", "htpasswd ",
 )  # fmt: skip
+_OPTION_LETTERS = frozenset("-uUpPawAbkhst")
+_PUNCTUATION = dict.fromkeys(map(ord, "()`$\"'|;&/\\{}[]<>,:=!"), " ")
 _COMMAND_LIMIT = 4096
-_PROGRAMS = tuple({**OPTIONS, **OPERANDS, **dict.fromkeys(_SETTERS)})
+_FED_LIMIT = 512  # from a reader of standard input to what feeds it
+_OPTION_PROGRAMS = frozenset(OPTIONS)
+_PROGRAMS = frozenset({**OPTIONS, **OPERANDS, **dict.fromkeys(_SETTERS)})
 
 
 def find(text: str, spans: "Spans") -> None:
@@ -151,16 +155,57 @@ def find(text: str, spans: "Spans") -> None:
                 _find_fed(text, reader, spans)
     if "ConvertTo-SecureString" in text:
         _find_secure_strings(text, spans)
-    if not any(map(text.__contains__, _HINTS)):
-        return
-    for program in _PROGRAMS:
-        at = text.find(program)
-        while at >= 0:
-            end = at + len(program)
-            if _is_program_at(text, at, end):
-                words, end = split(text, at)
-                _mark(text, words, secret_parts([word for _, _, word in words]), spans)
-            at = text.find(program, end)
+    for start, end, hinted in _candidate_lines(text):
+        words = text[start:end].translate(_PUNCTUATION).replace(".exe", " ").split()
+        for program in (_PROGRAMS if hinted else _OPTION_PROGRAMS).intersection(words):
+            at = text.find(program, start, end)
+            while at >= 0:
+                stop = at + len(program)
+                if _is_program_at(text, at, stop):
+                    parts, stop = split(text, at)
+                    _mark(text, parts, secret_parts([word for _, _, word in parts]), spans)
+                at = text.find(program, stop, end)
+
+
+def _candidate_lines(text: str) -> "list[tuple[int, int, bool]]":
+    """(start, end, has a word of `_HINTS`) of the lines that may be commands with a secret.
+
+    Lines joined by a backslash at the end count as one.
+    """
+    hits = [(at, False) for at in _places(text, " -") if text[at + 2 : at + 3] in _OPTION_LETTERS]
+    for hint in _HINTS:
+        hits += [(at, True) for at in _places(text, hint)]
+    hits.sort()
+    lines: list[tuple[int, int, bool]] = []
+    end = 0  # nothing before here is looked at again
+    for at, hinted in hits:
+        if at < end:
+            if hinted and lines:
+                lines[-1] = (lines[-1][0], end, True)
+            continue
+        start = text.rfind("\n", end, at)
+        while start > end and text[start - 1] == "\\":
+            start = text.rfind("\n", end, start)
+        start = max(start + 1, end)
+        end = _line_end(text, at)
+        lines.append((start, end, hinted))
+    return lines
+
+
+def _line_end(text: str, at: int) -> int:
+    feed = text.find("\n", at)
+    while feed > 0 and text[feed - 1] == "\\":
+        feed = text.find("\n", feed + 1)
+    return len(text) if feed < 0 else feed
+
+
+def _places(text: str, part: str) -> "list[int]":
+    found = []
+    at = text.find(part)
+    while at >= 0:
+        found.append(at)
+        at = text.find(part, at + len(part))
+    return found
 
 
 def find_in_units(text: str, units: "object", spans: "Spans") -> None:
@@ -214,7 +259,9 @@ def _option_parts(
                     _judge(words[index + 1], index + 1, 0, shape, found)
             elif word.startswith(option + "=") and option.startswith("--"):
                 _judge(word, index, len(option) + 1, shape, found)
-            elif len(option) == 2 and word.startswith(option) and word[1] != "-":
+            elif len(option) == 2 and word.startswith(option) and shape != SEPARATE:
+                if word.startswith("-pass"):
+                    continue  # a long option behind one dash
                 _judge(word, index, 2, shape, found, joined=True)
             elif option == "-hp" and word.startswith(option):
                 _judge(word, index, 3, shape, found, joined=True)
@@ -229,6 +276,8 @@ def _judge(
     joined: bool = False,
 ) -> None:
     value = word[start:]
+    if value[:1] == "<" and value[-1:] == ">":
+        return
     if shape in (USER, PERCENT, COMMA):
         user, separator, secret = value.partition(shape)
         if not separator:
@@ -369,9 +418,8 @@ def _mark(
 
 def _find_fed(text: str, reader: str, spans: "Spans") -> None:
     """`echo SECRET | reader` and `reader <<< SECRET`."""
-    at = text.find(reader)
-    while at >= 0:
-        line = text.rfind("\n", 0, at) + 1
+    for at in _places(text, reader):
+        line = text.rfind("\n", max(0, at - _FED_LIMIT), at) + 1 or max(0, at - _FED_LIMIT)
         pipe = text.rfind("|", line, at)
         if pipe >= 0:
             begin = max(text.rfind(mark, line, pipe) for mark in ("echo ", "printf ", "print "))
@@ -379,12 +427,14 @@ def _find_fed(text: str, reader: str, spans: "Spans") -> None:
                 words, end = split(text, begin)
                 if end >= pipe - 1:
                     _mark_fed(text, words[1:], reader, spans)
-        feed = text.find("\n", at)
-        here = text.find("<<<", at, len(text) if feed < 0 else feed)
-        if here >= 0:
-            words, _end = split(text, here + 3)
-            _mark_fed(text, words[:1], reader, spans)
-        at = text.find(reader, at + len(reader))
+        limit = min(at + _FED_LIMIT, _line_end(text, at))
+        here = text.find("<<<", at, limit)
+        if here >= 0 and text.find(reader, at + 1, here) < 0:
+            start = here + 3
+            while start < limit and text[start] in " \t":
+                start += 1
+            end, word = _word(text, start, limit)
+            _mark_fed(text, [(start, end, word)], reader, spans)
 
 
 def _find_secure_strings(text: str, spans: "Spans") -> None:

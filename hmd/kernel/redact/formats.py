@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     Spans = list[tuple[int, int]]
 
 _WORD = compile_pattern(r"\w*")
-_ALNUM = compile_pattern(r"[A-Za-z0-9]*")
 _DASHED = compile_pattern(r"[\w-]*")
 _HEX = compile_pattern(r"[0-9a-fA-F]*")
 _UPPER = compile_pattern(r"[A-Z0-9]*")
 _BASE64 = compile_pattern(r"[\w+/-]*={0,3}")
+# What can hold a prefixed credential at all: a long word that is not lower-case letters alone.
+# Ordinary text has few of them, and only they are compared with the prefixes.
+_SHORTEST = 13
+_GENERATED = compile_pattern(r"[0-9A-Z]")
 _DOTTED = compile_pattern(r"[\w.+/=:-]*")
 
 FORMATS = (
@@ -28,8 +31,6 @@ FORMATS = (
     ("sk-", _DASHED, 20, 0),
     ("sk_", _WORD, 20, 0),
     ("gsk_", _WORD, 40, 0),
-    ("hf_", _ALNUM, 34, 0),
-    ("api_org_", _ALNUM, 34, 0),
     ("xai-", _DASHED, 40, 0),
     ("pplx-", _WORD, 32, 0),
     ("r8_", _WORD, 30, 0),
@@ -236,19 +237,31 @@ FORMATS = (
     ("s-s4t2af-", _HEX, 64, 64),
 )  # fmt: skip
 
-# Body of a word that begins like a format and is an ordinary compound (`sk-learn-contrib-…`).
+# Bodies that may hold lower-case letters only.
+LOWER_CASE_FORMATS = (
+    ("hf_", _WORD, 34, 40),
+    ("api_org_", _WORD, 34, 40),
+)
+
+# A word that begins like a format and is an ordinary compound (`sk-learn-contrib-…`).
 _AMBIGUOUS = word_set(
     "sk- sk_ pa- API- api- sdk- mob- re_ nat_ fw_ rnd_ secret_ key- voyage- duffel_ A3- s. "
     "npm_ xox ls__ pat. sat. sl. t1. fm1 fm2 v1.0- sgp_ cfk_ sqa_ squ_ sqp_ tfp_ vci_ vcr_"
 )
 _DISCORD = compile_pattern(r"(?<![\w-])[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}")
+_DISCORD_LENGTH = 59
 _AZURE_HEAD = 3
 _AZURE_TAIL = compile_pattern(r"[\w~.-]{31,34}")
 
 
 def find(text: str, spans: "Spans") -> None:
     """Appends the span of every self-identifying credential in `text`."""
-    for prefix, body, least, most in FORMATS:
+    long = [word for word in text.split() if len(word) >= _SHORTEST]
+    runs = "\n".join([word for word in long if _GENERATED.search(word)])
+    for prefix, body, least, most in FORMATS if runs else ():
+        if prefix in runs:
+            _find_prefixed(text, prefix, body, least, most, spans)
+    for prefix, body, least, most in LOWER_CASE_FORMATS:
         if prefix in text:
             _find_prefixed(text, prefix, body, least, most, spans)
     for infix, finder in _INFIXES:
@@ -256,7 +269,7 @@ def find(text: str, spans: "Spans") -> None:
         while at >= 0:
             finder(text, at, spans)
             at = text.find(infix, at + len(infix))
-    if "." in text:
+    if any(len(word) >= _DISCORD_LENGTH for word in long):
         for match in _DISCORD.finditer(text):
             if any(map(str.isdigit, match[0])) and any(map(str.isupper, match[0][1:])):
                 spans.append(match.span())
@@ -280,6 +293,8 @@ def _find_prefixed(
 
 def _is_body(prefix: str, run: str) -> bool:
     if is_hollow(run):
+        return False
+    if prefix == "hf_" and "_" in run:
         return False
     if prefix == "AKIA":
         return not run.endswith("EXAMPLE")  # the documentation's own key

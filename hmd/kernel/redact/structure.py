@@ -16,6 +16,8 @@ _KEY_RUN = compile_pattern(r"[A-Za-z0-9+/=]{16,}")
 _KEY_HEADER = ("Proc-Type:", "DEK-Info:", "Comment:", "Version:", "Subject:", "MIIE", MARK)
 # A block longer than this between its two lines is two mentions of the format, not one key.
 _BLOCK_LIMIT = 32_768
+_LINE_LIMIT = 8192  # a whole key with escaped line feeds
+_LEAD_LIMIT = 64  # what a viewer or a diff puts before a line
 
 _SEGMENTS = compile_pattern(r"[\w-]{6,}={0,2}(?:\.[\w-]*={0,2}){1,4}")
 _AUTHORITY = compile_pattern(r"[^\s/?#\"'`<>|\\]*")
@@ -84,16 +86,20 @@ def block_end(text: str, start: int) -> int:
 
 
 def _find_key_blocks(text: str, spans: "Spans") -> None:
+    ends: dict[str, int] = {}  # per kind, the END line that was found last
     match = _BEGIN.search(text)
     while match:
         start = match.end()
-        end = text.find("END " + match[1], start, start + _BLOCK_LIMIT)
-        if end >= 0:
+        closing = "END " + match[1]
+        end = ends.get(closing, 0)
+        if 0 <= end < start:
+            end = ends[closing] = text.find(closing, start)
+        if start <= end < start + _BLOCK_LIMIT:
             while end > start and text[end - 1] in "- ":
                 end -= 1
         else:
             end = _last_key_line(text, start)
-        if _KEY_RUN.search(text, start, end):
+        if end > start and _KEY_RUN.search(text, start, end):
             spans.append((start, end))
         match = _BEGIN.search(text, end)
 
@@ -109,9 +115,9 @@ def _last_key_line(text: str, start: int) -> int:
     while position < len(text):
         feed = text.find("\n", position)
         stop = len(text) if feed < 0 else feed
-        line = text[position:stop]
+        line = text[position : min(stop, position + _LINE_LIMIT)]
         run = _KEY_RUN.search(line)
-        if run is not None:
+        if run is not None and run.start() <= _LEAD_LIMIT:
             end = stop
             if "\\n" in line and '"' in line[run.start() :]:
                 return position + line.index('"', run.start())
@@ -193,7 +199,8 @@ def _judge_user_info(text: str, start: int, end: int, spans: "Spans") -> None:
         if len(user) >= _USER_ONLY_LEAST and looks_random(user) and not is_placeholder(user):
             spans.append((start, end))
         return
-    if password and not is_placeholder(password) and password.lower() not in _GENERIC_PASSWORDS:
+    filler = is_placeholder(password) or password.lower() in _GENERIC_PASSWORDS
+    if password == "pass" or not filler:  # `user:pass@` is both a habit of manuals and of people
         spans.append((end - len(password), end))
     if len(user) >= 20 and looks_random(user) and not is_placeholder(user):
         spans.append((start, start + len(user)))

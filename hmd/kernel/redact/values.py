@@ -25,6 +25,7 @@ _FILLERS = word_set(
     stringify function async await return self this cls and or not is in for the with from import
     authentication authorization authenticate credentials value values optional[str]"""
 )
+_SECRET_WORDS = word_set("password passwd pass pwd secret token key apikey passphrase credential")
 _FILLER_PARTS = (
     "your",
     "placeholder",
@@ -45,6 +46,7 @@ _FILLER_PARTS = (
     "dummy",
     "todo",
     "example",
+    "abcdefghijkl",
 )
 _HOLLOW = frozenset("xX*.-_0#?•…= ")
 # What can only be a reference: a variable, a template, a command substitution, a tagged value.
@@ -77,11 +79,25 @@ def is_placeholder(value: str) -> bool:
         return True
     if value.startswith(_REFERENCE_STARTS):
         # `!` opens a YAML tag or a password; `[`, `(` and `{` open a password only before a digit.
-        return first != "!" or _YAML_TAG.match(value) is not None
+        if first == "!":
+            return _YAML_TAG.match(value) is not None
+        return first != "{" or value[1:2] == "{" or not looks_random(value.strip("{}"), 8)
     lowered = value.lower()
     if lowered.strip(" .,;:!?*_-") in _FILLERS or is_hollow(value) or len(set(lowered)) < 3:
         return True
-    return any(part in lowered for part in _FILLER_PARTS) and not _dense(value)
+    if any(part in lowered for part in _FILLER_PARTS):
+        return not _dense(value)
+    return _is_named_after_itself(value, lowered)
+
+
+def _is_named_after_itself(value: str, lowered: str) -> bool:
+    """True for `db_password`, `MY_TOKEN`, `key=secret`: words that say what belongs there."""
+    if "=" in value and is_placeholder(value.rpartition("=")[2]) and not value.endswith("="):
+        return True
+    words = _SEPARATORS.split(lowered)
+    if len(words) < 2 or not all(word.isalpha() for word in words):
+        return False
+    return value.isupper() or not _SECRET_WORDS.isdisjoint(words)
 
 
 def _dense(value: str) -> bool:
@@ -97,6 +113,8 @@ def is_reference(value: str) -> bool:
     if value.startswith(("/", "./", "../", "~/", "\\\\")) or value[1:3] in (":\\", ":/"):
         # Base64 may begin with a slash too, but it has no segment that reads as a word.
         return any(is_wordish(part) and len(part) > 2 for part in value.split("/"))
+    if "/" in value and all(is_wordish(part) for part in value.split("/")):
+        return True
     if "." in value or "::" in value or "->" in value:
         return not any(map(str.isdigit, value)) and value.replace(".", "").isidentifier()
     return False
@@ -108,7 +126,10 @@ def is_wordish(value: str) -> bool:
         return True
     for part in _SEPARATORS.split(value):
         letters = part.strip("0123456789")
-        if letters and not (letters.isalpha() and (letters[1:].islower() or letters.isupper())):
+        if letters and not (
+            letters.isalpha()
+            and (letters.lower() == letters or letters[1:].islower() or letters.isupper())
+        ):
             return not letters
         if len(letters) > 3 and part[:1].isdigit():
             return False  # words end in digits, they do not begin with them
