@@ -41,7 +41,8 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 # What a hook process may import from the standard library: the cheap part of it.
 CHEAP = {
     "_json", "_sha1", "_socket", "_sre", "binascii", "errno", "fcntl", "json", "marshal", "nt",
-    "os", "posix", "posixpath", "re", "stat", "sys", "time", "unicodedata", "zlib", "base64", "math",
+    "os", "posix", "posixpath", "re", "stat", "sys", "time", "unicodedata", "zlib", "base64",
+    "math",
 }  # fmt: skip
 
 

@@ -74,8 +74,12 @@ def answer(
     payload: object,
     hosts: "Mapping[str, Adapter]",
 ) -> Outcome:
-    """Answers one hook call. `hosts` are the adapters by name (hmd/hosts/table.py); `header` is the frame's; `body` the host's bytes and `payload` what
-    they decode to (hmd/kernel/payload.py), None where they do not."""
+    """Answers one hook call.
+
+    `header` is the frame's; `body` the host's bytes and `payload` what they decode to
+    (hmd/kernel/payload.py), None where they do not; `hosts` the adapters by name
+    (hmd/hosts/table.py).
+    """
     if not isinstance(payload, dict):
         return Outcome("bad_stdin")
     if os.path.exists(sources.home.disabled):

@@ -191,7 +191,7 @@ def _negated(sentence: str) -> "list[tuple[int, int]]":
             continue
         skip = verb.end() if verb and word in _NEGATED_VERBS else 0
         end = _clause_end(rest, skip)
-        spans.append((start + skip, start + end))
+        spans.append((start, start + end))
     return sorted(spans)
 
 
