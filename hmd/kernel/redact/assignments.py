@@ -68,8 +68,8 @@ _OPERATOR = compile_pattern(
     (?: (?::[ \t]?[A-Za-z_][\w.\[\]|? ]{0,24}?)?(?:\|\||[?:+|])?=(?!=)>?[ \t]{0,8}
       | :(?![:/])[ \t]{0,8}
       | =>[ \t]{0,8}
-      | ,[ \t]?(?=["'])
       | ,?\s{1,16}\\?["']?[vV]alue\\?["']?[ \t]?[:=][ \t]{0,4}
+      | ,[ \t]?(?=["'])
       | (?:is|was|are|은|는|이|가|ist|est|es)[ \t]?:?[ \t]{1,4}
       | (?=["'`]))""",
     64,  # re.VERBOSE
@@ -246,18 +246,23 @@ class _Search:
         if before == "<" or (before == "/" and text[start - 2 : start - 1] == "<"):
             self._element(end, kind)
             return
+        apart = text[end : end + 1] == " " and text[end + 1 : end + 2] not in ("-", "=", ":")
+        if apart and name.startswith("-"):
+            self._value(end + 1, kind, True)
+            return
         operator = _OPERATOR.match(text, end)
         if operator and operator.end() > end:
             self._assigned(operator, kind, name, before)
-        elif text[end : end + 1] == " " and text[end + 1 : end + 2] != "-":
-            if name.startswith("-"):
-                self._value(end + 1, kind, True)
-            elif name.lower() in _SCHEMES:
-                self._header(end + 1)
+        elif apart and name.lower() in _SCHEMES:
+            self._header(end + 1)
 
     def _assigned(self, operator: "re.Match[str]", kind: str, name: str, before: str) -> None:
         sign = operator[0].strip()
         at = operator.end()
+        if kind in (HEADER, COOKIE) and ":" in sign:
+            at = operator.start() + operator[0].index(":") + 1
+            while self._text[at : at + 1] == " ":
+                at += 1
         if kind == HEADER:
             self._header(at)
         elif kind == COOKIE:

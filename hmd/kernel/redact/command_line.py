@@ -325,8 +325,11 @@ def _setter_parts(words: "list[str]", found: "list[tuple[int, int, int]]") -> No
     for at in range(len(operands) - 1):
         name, value = operands[at], operands[at + 1]
         word = words[name]
+        if word.startswith("http-basic.") and at + 2 < len(operands):
+            found.append((operands[at + 2], 0, len(words[operands[at + 2]])))
+            return
         key = word.rpartition(":")[2] if "_auth" in word.lower() else word
-        key = key.removeprefix("http-basic.").partition(".")[0]
+        key = key.partition(".")[0]
         if "=" in key or "/" in key or classify(key) not in (PASSWORD, TOKEN):
             continue
         if len(key) < 8 and not key.isupper():
