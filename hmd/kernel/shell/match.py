@@ -1,0 +1,333 @@
+"""Whether a call is what a signature describes, and why not (specification §5, Match)."""
+
+from hmd.kernel.shell.canonical import CODE_RUNNER, Run
+from hmd.kernel.shell.signature import Part, Signature, from_plain, parse_signature, to_plain
+from hmd.kernel.shell.syntax import DYNAMIC, GLOB
+from hmd.kernel.shell.tables_programs import (
+    ABBREVIATING_PROGRAMS,
+    COMMAND_LONG_TO_LETTER,
+    GLOBAL_VALUES,
+    GOAL_PROGRAMS,
+    LETTER_EXPANSIONS,
+    LONG_TO_LETTER,
+    SINGLE_DASH_PROGRAMS,
+)
+from hmd.kernel.shell.unit import Frame
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hmd.kernel.shell.canonical import Form
+    from hmd.kernel.shell.unit import Unit
+
+__all__ = [
+    "Part",
+    "Signature",
+    "from_plain",
+    "heads",
+    "hidden",
+    "hidden_heads",
+    "matches",
+    "parse_signature",
+    "to_plain",
+    "why_not",
+]
+
+_Key = tuple[str, ...]
+_EMPTY: "frozenset[str]" = frozenset()
+
+
+def matches(sig: Signature, form: "Form") -> "Unit | None":
+    """The unit of `form` that the (last part of the) signature describes, None if there is none."""
+    parts = sig.parts
+    if len(parts) == 1:
+        part = parts[0]
+        for unit in form.units:
+            if _is_part(part, unit):
+                return unit
+        return None
+    return _pipeline(parts, form, hidden=False) if parts else None
+
+
+def hidden(sig: Signature, form: "Form") -> "Unit | None":
+    """The unit that would be what the signature describes if its program word, which is only known
+    when it runs, were the signature's: `$GIT push`, `$SUDO git push`, `sudo --new x git push`.
+
+    For `deny` only. A signature of one word is never hidden.
+    """
+    if sum(len(part.key) for part in sig.parts) < 2:
+        return None
+    if len(sig.parts) > 1:
+        return _pipeline(sig.parts, form, hidden=True)
+    for unit in form.units:
+        if unit.dynamic and not unit.boundary and _may_be(sig.parts[0], unit):
+            return unit
+    return None
+
+
+def _pipeline(parts: "list[Part]", form: "Form", hidden: bool) -> "Unit | None":
+    """The unit of the last part, where units of one pipeline are the parts in order, with gaps.
+
+    With `hidden` a part may be a unit whose program is not known, as long as another is known.
+    """
+    reached: dict[int, tuple[int, int]] = {}
+    for unit in form.units:
+        done, known = reached.get(unit.pipe, (0, 0))
+        if done == len(parts):
+            continue
+        if _is_part(parts[done], unit):
+            done, known = done + 1, known + 1
+        elif hidden and unit.dynamic and not unit.boundary and _may_be(parts[done], unit):
+            done += 1
+        reached[unit.pipe] = (done, known)
+        if done == len(parts) and known:
+            return unit
+    return None
+
+
+def _may_be(part: Part, unit: "Unit") -> bool:
+    """Whether another reading of a unit's program word makes it the part's command."""
+    readings = []
+    if unit.flags[0] & (DYNAMIC | GLOB):
+        if part.runs_code and len(unit.argv) == 1:
+            return True
+        readings.append(([part.key[0], *unit.argv[1:]], [0, *unit.flags[1:]]))
+    if len(unit.argv) > 1:
+        readings.append((unit.argv[1:], unit.flags[1:]))  # nothing, or a wrapper
+    for argv, flags in readings:
+        run = Run(unit.dialect, unit.root, unit.home)
+        frame = Frame(argv, flags, unit.cwd, unit.ctx)
+        frame.wrap, frame.env, frame.dialect = unit.wrap, unit.env, unit.dialect
+        try:
+            run.simple(frame)
+        except Exception:
+            continue
+        if any(_is_part(part, other) for other in run.units):
+            return True
+    return False
+
+
+def _is_part(part: Part, unit: "Unit") -> bool:
+    if unit.boundary or unit.query != part.query:
+        return False
+    if not any(key_matches(part, key, unit.fold) for key in unit.keys) and not (
+        part.runs_code and (CODE_RUNNER,) in unit.keys
+    ):
+        return False
+    return _requirements(part, unit)
+
+
+def _requirements(part: Part, unit: "Unit") -> bool:
+    if part.cwd and part.cwd != unit.cwd:
+        return False
+    return all(name in unit.wrap for name in part.wrap) and all(
+        name in unit.env for name in part.env
+    )
+
+
+# --- one key ----------------------------------------------------------------------------------
+
+
+def key_matches(part: Part, key: _Key, fold: bool = False) -> bool:
+    """Whether `key` is what `part` describes: its head first, its operands in order, its options
+    anywhere. `fold`: compare without case (PowerShell, cmd)."""
+    if not _head_matches(part.head, key, fold):
+        return False
+    if not part.rest and not part.options:
+        return True
+    operands, options = _split(key, len(part.head), part)
+    return not _missing_operand(part, operands, fold) and not _missing_option(
+        part, key, options, fold, operands
+    )
+
+
+def _head_matches(head: _Key, key: _Key, fold: bool) -> bool:
+    start = key[: len(head)]
+    if start == head:
+        return True
+    return fold and [word.lower() for word in start] == [word.lower() for word in head]
+
+
+def _split(key: _Key, start: int, part: Part) -> "tuple[list[str], list[str]]":
+    """(operands, options) of a key behind its head. The value in `--name=value` is an operand too
+    where the signature names that option; goals have no option's value among them."""
+    operands: list[str] = []
+    options: list[str] = []
+    values = GLOBAL_VALUES.get(key[0], _EMPTY) if key[0] in GOAL_PROGRAMS else _EMPTY
+    skip = False
+    for index in range(start, len(key)):
+        token = key[index]
+        if skip:
+            skip = False
+        elif token == "--":
+            options.append(token)
+            operands += key[index + 1 :]
+            break
+        elif token[:1] == "-" and len(token) > 1:
+            options.append(token)
+            skip = token in values
+            name, sign, value = token.partition("=")
+            if sign and name in part.options:
+                operands.append(value)
+        else:
+            operands.append(token)
+    return operands, options
+
+
+def _missing_operand(part: Part, operands: "list[str]", fold: bool) -> str:
+    """The first operand of the signature that does not follow in order, "" when all do."""
+    rest = iter([word.lower() for word in operands] if fold else operands)
+    for wanted in part.rest:
+        target = wanted.lower() if fold else wanted
+        if target not in rest:  # consumes up to the hit, which keeps the order
+            return wanted
+    return ""
+
+
+def _missing_option(
+    part: Part, key: _Key, options: "list[str]", fold: bool, operands: "list[str]"
+) -> str:
+    """The first option of the signature that the key lacks, "" when it has all."""
+    if not part.options:
+        return ""
+    names = {option.partition("=")[0] for option in options}
+    if fold:
+        names = {name.partition(":")[0].lower() for name in names}
+    command = " ".join(part.head[:2])
+    letters = _letters(key[0], command, options)
+    for option in part.options:
+        if not _has_option(option, key[0], command, names, letters, fold):
+            if command == "git push" and option in ("--force", "-f") and _forced_refspec(operands):
+                continue
+            return option
+    return ""
+
+
+def _forced_refspec(operands: "list[str]") -> bool:
+    """`git push origin +main` forces as `--force` does (git-push, refspec)."""
+    return any(word[:1] == "+" and len(word) > 1 for word in operands)
+
+
+def _letters(program: str, command: str, options: "list[str]") -> "set[str]":
+    """The one-letter options among `options`: clusters taken apart, long spellings translated."""
+    letters: set[str] = set()
+    longs = COMMAND_LONG_TO_LETTER.get(command) or COMMAND_LONG_TO_LETTER.get(program) or {}
+    clusters = program not in SINGLE_DASH_PROGRAMS
+    for option in options:
+        name = option.partition("=")[0]
+        if name.startswith("--"):
+            letter = longs.get(name, LONG_TO_LETTER.get(name, ""))
+            if letter:
+                letters.add(letter)
+        elif clusters:
+            letters.update(name[1:] if name[1:].isalpha() else name[1:2])
+    expansions = LETTER_EXPANSIONS.get(command) or LETTER_EXPANSIONS.get(program)
+    if expansions:
+        for letter, several in expansions.items():
+            if letter in letters:
+                letters.update(several)
+    return letters
+
+
+def _has_option(
+    option: str,
+    program: str,
+    command: str,
+    names: "set[str]",
+    letters: "set[str]",
+    fold: bool,
+) -> bool:
+    name = option.partition("=")[0]
+    if fold:
+        name = name.lower()
+        if any(len(other) > 1 and name.startswith(other) for other in names):
+            return True  # PowerShell takes any unambiguous beginning of a parameter
+    if name in names:
+        return True
+    if name.startswith("--"):
+        longs = COMMAND_LONG_TO_LETTER.get(command) or COMMAND_LONG_TO_LETTER.get(program) or {}
+        letter = longs.get(name, LONG_TO_LETTER.get(name, ""))
+        if letter and program not in SINGLE_DASH_PROGRAMS and letter in letters:
+            return True
+        return program in ABBREVIATING_PROGRAMS and any(
+            len(other) > 3 and name.startswith(other) for other in names
+        )
+    if name == "--" or program in SINGLE_DASH_PROGRAMS:
+        return False
+    wanted = _letters(program, command, [name])
+    return bool(wanted) and name[1:].isalpha() and wanted <= letters
+
+
+# --- explanations and index heads ---------------------------------------------------------------
+
+
+def why_not(sig: Signature, form: "Form") -> str:
+    """One line on what keeps the signature from matching, "" when it matches."""
+    if sig.problem:
+        return sig.problem
+    if matches(sig, form) is not None:
+        return ""
+    if len(sig.parts) > 1:
+        for part in sig.parts:
+            if not any(_is_part(part, unit) for unit in form.units):
+                return _why_no_part(part, form)
+        return f"no single pipeline runs {sig.literal}"
+    return _why_no_part(sig.parts[0], form)
+
+
+def _why_no_part(part: Part, form: "Form") -> str:
+    closest, line = 0, f"no unit runs {' '.join(part.head)}"
+    for unit in form.units:
+        for key in unit.keys:
+            rank, reason = _reason(part, unit, key)
+            if rank > closest:
+                closest, line = rank, reason
+    return line
+
+
+def _reason(part: Part, unit: "Unit", key: _Key) -> "tuple[int, str]":
+    """(how close the unit is, what is missing); 0 when it is another command altogether."""
+    if not _head_matches(part.head, key, unit.fold):
+        return 0, ""
+    operands, options = _split(key, len(part.head), part)
+    operand = _missing_operand(part, operands, unit.fold)
+    if operand:
+        return 1, f"word {operand} missing"
+    option = _missing_option(part, key, options, unit.fold, operands)
+    if option:
+        return 2, f"option {option} missing"
+    if unit.boundary:
+        return 3, f"inside {unit.wrap[0] if unit.wrap else 'a container or another machine'}"
+    if unit.query != part.query:
+        return (
+            4,
+            f"only asks about {unit.argv[-1] if unit.program != part.key[0] else unit.program}",
+        )
+    for name in part.wrap:
+        if name not in unit.wrap:
+            return 5, f"not under {name}"
+    for name in part.env:
+        if name not in unit.env:
+            return 6, f"{name} is not set before it"
+    return 7, f"runs in {unit.cwd}, not in {part.cwd}"
+
+
+def heads(form: "Form") -> "list[str]":
+    """Every bucket (`Signature.head`) a signature that matches `form` can be filed under."""
+    found: dict[str, None] = {}
+    for unit in form.units:
+        for key in unit.keys:
+            found[key[0].lower()] = None
+    return list(found)
+
+
+def hidden_heads(form: "Form") -> "list[str]":
+    """Every bucket (`Signature.hidden_head`) a signature hidden in `form` can be filed under: any
+    word after a dynamic program, "-" for an option, "|" for a pipeline."""
+    found: dict[str, None] = {}
+    for unit in form.units:
+        if unit.dynamic and not unit.boundary:
+            for word in unit.argv[1:]:
+                found["-" if word[:1] == "-" else word.lower()] = None
+            if sum(other.pipe == unit.pipe for other in form.units) > 1:
+                found["|"] = None
+    return list(found)
