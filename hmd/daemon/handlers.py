@@ -12,22 +12,24 @@ from typing import Any
 import msgspec
 import trio
 
+from hmd import __version__ as VERSION
 from hmd.core.errors import HmdError
-from hmd.daemon.build import BUILD, is_newer
-from hmd.daemon.services import Services
+from hmd.core.model import Pong
+from hmd.daemon.build import supersedes
+from hmd.daemon.services import Caller, Services
+from hmd.daemon.status import status
 from hmd.kernel import frame
-from hmd.transport.methods import METHODS, Method
+from hmd.transport.methods import METHODS, Method, Nothing, Stopping
 
-Handler = Callable[[Services, Any], Awaitable[Any]]
+Handler = Callable[[Services, Caller, Any], Awaitable[Any]]
+HookAnswer = Callable[[dict[str, str], bytes], tuple[str, bytes]]
 _encode = msgspec.json.Encoder().encode
 
 
 class Handlers:
     """The responder of a server (`hmd.daemon.serve.Responder`)."""
 
-    def __init__(
-        self, services: Services, hook: Callable[[dict[str, str], bytes], tuple[str, bytes]]
-    ) -> None:
+    def __init__(self, services: Services, hook: HookAnswer) -> None:
         self._services = services
         self._hook = hook
 
@@ -36,7 +38,9 @@ class Handlers:
         return self._hook(header, body)
 
     def is_newer(self, build: str) -> bool:
-        return build != BUILD and is_newer(build)
+        ours = self._services.record.build
+        # Only a client that differs is worth a look at what hooks were installed with.
+        return build != ours and supersedes(build, ours, self._services.newly_installed())
 
     def dropped(self) -> None:
         self._services.metrics.dropped += 1
@@ -47,10 +51,11 @@ class Handlers:
         services.last_request = time.monotonic()
         name = header.get("method", "")
         try:
-            method, (parameters, handler) = _look_up(name)
-            given = _decode(body, parameters)
+            method, handler = _look_up(name)
+            given = _decode(body, method.parameters)
+            caller = Caller(header)
             with trio.move_on_after(method.deadline_ms / 1000) as scope:
-                result = await handler(services, given)
+                result = await handler(services, caller, given)
             if scope.cancelled_caught:
                 raise HmdError("busy", f"'{name}' was not done in {method.deadline_ms} ms")
             return frame.OK, _encode(result)
@@ -71,15 +76,15 @@ def error_body(error: HmdError) -> bytes:
     return _encode({"code": error.code, "what": error.what, "where": error.where, "do": error.do})
 
 
-def _look_up(name: str) -> tuple[Method, tuple[Any, Handler]]:
-    method, entry = METHODS.get(name), HANDLERS.get(name)
-    if method is None or entry is None:
+def _look_up(name: str) -> tuple[Method, Handler]:
+    method, handler = METHODS.get(name), HANDLERS.get(name)
+    if method is None or handler is None:
         raise HmdError(
             "usage",
             f"unknown method '{name}'",
             do="this daemon may be older than its client: run hmctl daemon stop, then again",
         )
-    return method, entry
+    return method, handler
 
 
 def _decode(body: bytes, parameters: Any) -> Any:
@@ -89,20 +94,22 @@ def _decode(body: bytes, parameters: Any) -> Any:
         raise HmdError("usage", f"the parameters cannot be read: {error}") from error
 
 
-class Nothing(msgspec.Struct):
-    """No parameters."""
+async def _ping(services: Services, _: Caller, __: Nothing) -> Pong:
+    return Pong(
+        pid=os.getpid(),
+        version=VERSION,
+        build=services.record.build,
+        ready=services.store.state == "ready",
+    )
 
 
-async def _ping(services: Services, _: Nothing) -> dict[str, object]:
-    return {"pid": os.getpid(), "build": BUILD, "protocol": frame.PROTOCOL}
-
-
-async def _stop(services: Services, _: Nothing) -> dict[str, object]:
+async def _stop(services: Services, _: Caller, __: Nothing) -> Stopping:
     services.leave("asked to stop")
-    return {"pid": os.getpid()}
+    return Stopping(pid=os.getpid())
 
 
-HANDLERS: dict[str, tuple[Any, Handler]] = {
-    "ping": (Nothing, _ping),
-    "stop": (Nothing, _stop),
+HANDLERS: dict[str, Handler] = {
+    "ping": _ping,
+    "stop": _stop,
+    "status": status,
 }

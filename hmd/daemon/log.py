@@ -64,7 +64,8 @@ class Log:
         self._last: dict[str, float] = {}
         self._unsaid: dict[str, int] = {}
 
-    def line(self, text: str) -> None:
+    def line(self, text: str) -> bool:
+        """Appends one entry; False where it could not be written."""
         entry = f"{stamp(self._clock())} [{os.getpid()}] {text}\n".encode("utf-8", "replace")
         if self._echo:
             with contextlib.suppress(OSError):
@@ -73,9 +74,10 @@ class Log:
         with contextlib.suppress(OSError):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(descriptor, entry)
+                return os.write(descriptor, entry) == len(entry)
             finally:
                 os.close(descriptor)
+        return False
 
     def trouble(self, doing: str, error: BaseException) -> None:
         self.line(f"{doing}: {type(error).__qualname__}\n{describe(error)}")
@@ -86,6 +88,7 @@ class Log:
         if about in self._last and now - self._last[about] < 60:
             self._unsaid[about] = self._unsaid.get(about, 0) + 1
             return
-        self._last[about] = now
-        unsaid = self._unsaid.pop(about, 0)
-        self.line(text + (f" (and {unsaid} more since)" if unsaid else ""))
+        unsaid = self._unsaid.get(about, 0)
+        if self.line(text + (f" (and {unsaid} more since)" if unsaid else "")):
+            self._last[about] = now
+            self._unsaid.pop(about, None)

@@ -1,24 +1,30 @@
 """The life of a daemon inside the loop: what runs beside what, and in which order it ends.
 
-Wiring only, like `main`. The socket listens before the store is open: hook calls need only files.
+The socket listens before the store is open: hook calls need only files.
 """
 
 import signal
+import time
 from collections.abc import AsyncIterator
 
 import trio
 
+from hmd.core.clock import SystemClock
+from hmd.daemon.build import digest
 from hmd.daemon.handlers import Handlers
+from hmd.daemon.hook import Hooks
 from hmd.daemon.hooklog import HookLog
 from hmd.daemon.lifecycle import Ownership
 from hmd.daemon.log import Log
 from hmd.daemon.ready import Readiness
+from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
 from hmd.daemon.services import Services
 from hmd.daemon.watch import keep_address
-from hmd.kernel.frame import RETRY
 from hmd.transport import unix
 from hmd.transport.base import Listener
+
+HOUSEKEEPING_S = 1.0
 
 
 class Daemon:
@@ -29,13 +35,22 @@ class Daemon:
         self._listen_fd = listen_fd
         self._ready = ready
         self._log = log
-        self._address = ownership.home.socket
+        home, record = ownership.home, ownership.record
+        self._resident = Resident(home, digest(record.build))
+        self._services = Services(
+            home,
+            record,
+            SystemClock(),
+            self._resident,
+            log,
+            lambda reason: self._server.leave(reason),
+        )
+        self._hooklog = HookLog(home, lambda: self._services.config.current.user.log.debug)
+        hooks = Hooks(self._resident, self._services.metrics, self._hooklog, log)
+        self._server = Server(Handlers(self._services, hooks.decide), log, _limits())
 
     async def live(self) -> None:
-        home, record, log = self._ownership.home, self._ownership.record, self._log
-        hooklog = HookLog(home.hook_log)
-        services = Services(home, record, log, hooklog, lambda reason: server.leave(reason))
-        server = Server(Handlers(services, lambda header, body: (RETRY, b"")), log, _limits())
+        server, log = self._server, self._log
         with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             listener = self._first_listener()
             async with trio.open_nursery() as nursery:
@@ -44,27 +59,39 @@ class Daemon:
                 nursery.start_soon(
                     keep_address, server, self._ownership.lock, self._bind, listener, nursery, log
                 )
-                nursery.start_soon(hooklog.run)
+                nursery.start_soon(self._hooklog.run)
+                nursery.start_soon(self._keep_house)
                 self._ownership.announce()
-                log.line(f"serving '{home.path}' as build {record.build}")
+                log.line(f"serving '{self._services.home.path}' as {self._services.record.build}")
                 self._ready.ready()
                 await server.leaving.wait()
                 log.line(f"leaving: {server.reason}")
                 await server.drain()
                 nursery.cancel_scope.cancel()
-        hooklog.flush()
+        self._resident.save_all()
+        self._resident.close()
+        self._hooklog.flush()
 
     def _first_listener(self) -> Listener:
+        address = self._services.home.socket
         if self._listen_fd >= 0:
-            return unix.adopt(self._listen_fd, self._address)
-        if unix.poke(self._address):
-            self._log.line(
-                "a process that does not hold the lock listens here; replacing its socket"
-            )
+            return unix.adopt(self._listen_fd, address)
+        if unix.poke(address):
+            self._log.line("replacing the socket of a process that does not hold the lock")
         return self._bind()
 
     def _bind(self) -> Listener:
-        return unix.listen(self._address)
+        return unix.listen(self._services.home.socket)
+
+    async def _keep_house(self) -> None:
+        """Takes up new settings, and leaves an idle home where that is wished."""
+        services = self._services
+        while True:
+            await trio.sleep(HOUSEKEEPING_S)
+            services.config.refresh()
+            minutes = services.config.current.user.daemon.idle_exit_minutes
+            if minutes and time.monotonic() - services.last_request > minutes * 60:
+                self._server.leave(f"idle for {minutes} minutes")
 
 
 async def _leave_at_signal(signals: AsyncIterator[int], server: Server) -> None:
@@ -77,5 +104,5 @@ def _limits() -> Limits:
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    room = 512 if soft == resource.RLIM_INFINITY else max(8, min(512, soft - 64))
+    room = 512 if soft == resource.RLIM_INFINITY else max(8, min(512, soft - 128))
     return Limits(connections=room)

@@ -11,9 +11,10 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from hmd import __version__ as VERSION
 from hmd.core.errors import HmdError
 from hmd.daemon import succession
-from hmd.daemon.build import BUILD
+from hmd.daemon.build import order
 from hmd.daemon.lifecycle import Lock, OwnerRecord, Ownership, prepare
 from hmd.daemon.log import Log
 from hmd.daemon.options import Options, parse
@@ -58,7 +59,7 @@ def _own_and_serve(options: Options) -> int:
         result = succession.become_owner(
             home,
             lock,
-            BUILD,
+            VERSION,
             log.line,
             patience=options.patience,
             wait=ready.awaited,
@@ -74,12 +75,29 @@ def _own_and_serve(options: Options) -> int:
     if result == succession.SERVED:
         ready.ready()
         return 0
-    ownership = Ownership(home, lock, OwnerRecord.of_this_process(home, BUILD, options.manager))
+    record = OwnerRecord.of_this_process(home, _refresh_copy(home, log), options.manager)
+    ownership = Ownership(home, lock, record)
     try:
         _serve(ownership, options, ready, log)
     finally:
         ownership.release()
     return 0
+
+
+def _refresh_copy(home: Home, log: Log) -> str:
+    """The build of this package; where hooks run from another one of no higher version, from now
+    on they run from this one, so that hook and daemon decide by the same code."""
+    from hmd.setup import copies, receipt  # late: a candidate that loses needs none of it
+
+    build, installed = copies.package_build().name, copies.current(home)
+    if installed and installed != build and order(installed) <= order(build):
+        try:
+            interpreter = receipt.load_if_whole(home).interpreter or sys.executable
+            copies.refresh(home, interpreter)
+            log.line(f"hooks run from {build} now, no longer from {installed}")
+        except HmdError as error:
+            log.line(f"hooks still run from {installed}: {error}")
+    return build
 
 
 def _serve(ownership: Ownership, options: Options, ready: Readiness, log: Log) -> None:

@@ -145,6 +145,7 @@ class Server:
                 quarter = max(1, self._open // 4)
                 made = sum(self._make_room() for _ in range(quarter))
                 await trio.sleep(0 if made else self._limits.backoff)
+                await trio.sleep(0)  # the first let them be told, the second lets them close
                 # Said only now: the log needs a descriptor too.
                 self._log.once_a_minute("exhausted", f"cannot accept a connection: {error}")
                 continue

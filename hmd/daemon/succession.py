@@ -117,7 +117,7 @@ class System:
     """The real `Surroundings`."""
 
     def __init__(
-        self, home: Home, build: str, take: Callable[[], bool], say: Callable[[str], None]
+        self, home: Home, build: str, take: Callable[[], bool], say: Callable[[str], object]
     ) -> None:
         self._home = home
         self._build = build
@@ -156,7 +156,7 @@ def become_owner(
     home: Home,
     lock: Lock,
     build: str,
-    say: Callable[[str], None],
+    say: Callable[[str], object],
     *,
     patience: float = OWNER_SILENT_S,
     wait: bool = False,

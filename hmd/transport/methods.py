@@ -1,37 +1,98 @@
-"""What a client must know of each `call` method before it sends one.
+"""The `call` methods: what each takes and gives, and what a client must know before it sends one.
 
-`deadline_ms` bounds the daemon's answer (the client waits a little longer). A method that is
+`deadline_ms` bounds the daemon's answer; the client waits a little longer. A method that is
 `retry_safe` may be sent again when the connection broke before an answer came: it changes nothing,
-or the same thing twice is the same as once. `mutates` makes a call wait for the store.
+or doing it twice is doing it once. A call that `mutates` waits for the store, and then for its
+place in the journal.
 """
+
+from msgspec import Struct
+
+from hmd.core import model
+
+
+class Nothing(Struct):
+    """No parameters."""
+
+
+class Stopping(Struct, kw_only=True):
+    """`stop`: the process that is leaving; its address is withdrawn already."""
+
+    pid: int = 0
 
 
 class Method:
-    """The contract of one method; its function is in `hmd.daemon.handlers`."""
+    """The contract of one method; its function is in `hmd/daemon/handlers.py`."""
 
-    __slots__ = ("deadline_ms", "mutates", "name", "retry_safe")
+    __slots__ = ("deadline_ms", "mutates", "name", "parameters", "result", "retry_safe")
 
-    def __init__(self, name: str, *, mutates: bool, deadline_ms: int, retry_safe: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        parameters: type[Struct],
+        result: type[Struct],
+        *,
+        mutates: bool,
+        deadline_ms: int,
+        retry_safe: bool,
+    ) -> None:
         self.name = name
+        self.parameters = parameters
+        self.result = result
         self.mutates = mutates
         self.deadline_ms = deadline_ms
         self.retry_safe = retry_safe
 
 
-def _read(name: str, deadline_ms: int = 5_000) -> Method:
-    return Method(name, mutates=False, deadline_ms=deadline_ms, retry_safe=True)
+def _read(
+    name: str, parameters: type[Struct], result: type[Struct], deadline_ms: int = 5_000
+) -> Method:
+    return Method(name, parameters, result, mutates=False, deadline_ms=deadline_ms, retry_safe=True)
 
 
-def _change(name: str, deadline_ms: int = 10_000, *, retry_safe: bool = False) -> Method:
-    return Method(name, mutates=True, deadline_ms=deadline_ms, retry_safe=retry_safe)
-
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        _read("ping", 1_000),
-        _read("status", 2_000),
-        # It ends the daemon, but waits for no store; sent twice it ends the same daemon.
-        Method("stop", mutates=False, deadline_ms=2_000, retry_safe=False),
+def _change(
+    name: str,
+    parameters: type[Struct],
+    result: type[Struct] = model.Outcome,
+    *,
+    deadline_ms: int = 10_000,
+    retry_safe: bool = False,
+) -> Method:
+    return Method(
+        name, parameters, result, mutates=True, deadline_ms=deadline_ms, retry_safe=retry_safe
     )
-}
+
+
+_ALL = (
+    _read("ping", Nothing, model.Pong, 1_000),
+    _read("status", Nothing, model.Status, 2_000),
+    # Waits for no store. Sent twice it could end the daemon that came after.
+    Method("stop", Nothing, Stopping, mutates=False, deadline_ms=2_000, retry_safe=False),
+    _change("memory.add", model.MemoryDraft),
+    _read("memory.list", model.MemoryFilter, model.MemoryList),
+    _read("memory.show", model.MemoryRef, model.MemoryView),
+    _read("memory.history", model.MemoryRef, model.MemoryHistory),
+    _change("memory.edit", model.MemoryEdit),
+    _change("memory.reject", model.MemoryRef),
+    _change("memory.enforce", model.MemoryEnforce),
+    _change("memory.promote", model.MemoryRef),
+    _change("memory.demote", model.MemoryRef),
+    _change("memory.restore", model.MemoryRef),
+    _read("project.list", Nothing, model.ProjectList),
+    _change("project.enable", model.ProjectRef, retry_safe=True),
+    _change("project.disable", model.ProjectRef, retry_safe=True),
+    _change("project.move", model.ProjectMove),
+    _change("project.merge", model.ProjectMerge),
+    _change("project.forget", model.ProjectRef),
+    _read("proposal.list", model.ProposalFilter, model.ProposalList),
+    _change("proposal.accept", model.ProposalRef),
+    _change("proposal.reject", model.ProposalRef),
+    _change(
+        "snapshot.rebuild",
+        model.SnapshotRef,
+        model.SnapshotList,
+        deadline_ms=60_000,
+        retry_safe=True,
+    ),
+)
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}

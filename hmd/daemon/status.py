@@ -1,0 +1,62 @@
+"""`status`: what the daemon knows about itself, the caller's project and the store."""
+
+import os
+import time
+from typing import Literal
+
+from hmd import __version__ as VERSION
+from hmd.core import model
+from hmd.daemon.metrics import Histogram
+from hmd.daemon.services import Caller, Services
+from hmd.kernel.project import resolve
+from hmd.kernel.snapshot import USER, Snapshot
+from hmd.transport.methods import Nothing
+
+Freshness = Literal["fresh", "stale", "missing"]
+
+
+async def status(services: Services, caller: Caller, _: Nothing) -> model.Status:
+    """Never waits for the store: while it opens, its part says so."""
+    record, metrics = services.record, services.metrics
+    project = resolve(services.home, caller.cwd) if caller.cwd else None
+    name = project.id if project is not None else ""
+    snapshot = services.resident.snapshot(name or USER)
+    return model.Status(
+        pid=os.getpid(),
+        owner=record.manager or "on demand",
+        version=VERSION,
+        build=record.build,
+        home=services.home.path,
+        started_at=record.started_ms,
+        uptime_ms=int((time.monotonic() - services.started) * 1000),
+        project=name,
+        enabled=project is not None and project.enabled,
+        disabled=os.path.exists(services.home.disabled),
+        generation=snapshot.generation if snapshot is not None else 0,
+        snapshot=freshness(snapshot, services.resident.kernel_hash),
+        sessions=services.resident.sessions,
+        store=services.store.status,
+        latency={event: latency(found) for event, found in metrics.events.items()},
+        decisions=dict(metrics.decisions),
+        config_problems=[
+            f"{each.where}: {each.what} (used: {each.used})" for each in services.config.problems
+        ],
+    )
+
+
+def latency(histogram: Histogram) -> model.Latency:
+    """A histogram in the three numbers that people read."""
+    return model.Latency(
+        count=histogram.count,
+        p50=histogram.percentile(0.50),
+        p95=histogram.percentile(0.95),
+        p99=histogram.percentile(0.99),
+    )
+
+
+def freshness(snapshot: Snapshot | None, kernel_hash: str) -> Freshness:
+    """Whether what decides is there, whole, and filed by the kernel that reads it."""
+    if snapshot is None:
+        return "missing"
+    filed = snapshot.header.get("kernel", kernel_hash) == kernel_hash
+    return "fresh" if filed and not snapshot.problem else "stale"
