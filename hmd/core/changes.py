@@ -170,12 +170,14 @@ class ForgetProject(Change, kw_only=True, tag="forget_project"):
 class OpenProposal(Change, kw_only=True, tag="open_proposal"):
     """`changes` are applied together when it is accepted. `target` is the memory (or project)
     concerned, `candidate` the memory that would take its place; "" where there is none.
-    A second claim of the same (`proposes`, target, candidate) adds support to the open one."""
+    `claim` tells apart different wishes of one kind about one target. A second claim of the same
+    (`proposes`, target, candidate, claim) adds support to the open one."""
 
     proposal: str
     proposes: str
     target: str = ""
     candidate: str = ""
+    claim: str = ""
     project: str | None = None
     reason: str = ""
     changes: list["AnyChange"] = field(default_factory=list)

@@ -12,16 +12,20 @@ class Clock(Protocol):
         """Milliseconds since the epoch, greater than any value given before."""
         ...
 
+    def observe(self, time_ms: int) -> None:
+        """Takes note of a time already on record: nothing earlier is given out afterwards."""
+        ...
+
 
 class SystemClock:
     """The wall clock, held at last + 1 where the wall stands still or steps back.
 
-    `after` is a time already on record (the newest in the store): nothing earlier is given out,
-    so that a clock set back between two runs cannot put a new change before an old one.
+    The store has it `observe` its newest time at start, so that a clock set back between two runs
+    cannot put a new change before an old one.
     """
 
-    def __init__(self, after: int = 0) -> None:
-        self._last = after
+    def __init__(self) -> None:
+        self._last = 0
         self._lock = threading.Lock()
 
     def now_ms(self) -> int:
@@ -30,7 +34,6 @@ class SystemClock:
             return self._last
 
     def observe(self, time_ms: int) -> None:
-        """Takes note of a time already on record."""
         with self._lock:
             self._last = max(self._last, time_ms)
 
@@ -45,6 +48,9 @@ class FakeClock:
     def now_ms(self) -> int:
         self._last = max(self.wall, self._last + 1)
         return self._last
+
+    def observe(self, time_ms: int) -> None:
+        self._last = max(self._last, time_ms)
 
     def advance(self, milliseconds: int) -> None:
         """Moves the wall; a negative value steps it back."""

@@ -54,6 +54,8 @@ def _before_tool(record: "Record") -> "list[str]":
         return ["t:" + tool]
     pattern = str(sig.get("pattern") or "")
     if kind == "glob":
+        if tool == "*":
+            return ["t:*"]
         # A URL pattern may leave out its scheme, so its first segment says nothing.
         segment = "*" if tool == "fetch" else first_segment(pattern)
         return ["g:" + tool + ":" + segment]

@@ -1,0 +1,212 @@
+"""Connections to the database: one that writes, one that only reads, each in its own thread.
+
+aiosqlite under trio goes through trio-asyncio, which is known here and nowhere else. One statement
+through it costs about 100 µs, so work is handed over as whole functions that run in aiosqlite's own
+thread with the plain connection. A function that was begun runs to its end, whatever is cancelled.
+"""
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import aiosqlite
+import trio
+import trio_asyncio
+
+from hmd.core.errors import HmdError
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+# How long SQLite itself waits for another process's lock, and how often that is repeated.
+BUSY_TIMEOUT_S = 5.0
+BUSY_ATTEMPTS = 6
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+# File systems on which shared memory or its locks cannot be relied on (SQLite, "WAL": all
+# processes must be on the same host).
+_NETWORK = frozenset(
+    "9p afs afpfs beegfs ceph cifs davfs fuse.davfs fuse.gvfsd-fuse fuse.rclone fuse.sshfs "
+    "fuse.s3fs gfs2 glusterfs fuse.glusterfs lustre ncpfs nfs nfs3 nfs4 ocfs2 smb3 smbfs "
+    "vboxsf prl_fs virtiofs webdav drvfs".split()
+)
+
+
+class _Thread(aiosqlite.Connection):
+    """aiosqlite's thread and queue, fed whole functions instead of single statements."""
+
+    async def run(self, work: Work[T]) -> T:
+        result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
+        return result
+
+
+class Database:
+    """Both connections, open. Use `write` and `read`; errors come as HmdError."""
+
+    def __init__(self, loop: Any, writer: _Thread, reader: _Thread) -> None:
+        self._loop = loop
+        self._writer = writer
+        self._reader = reader
+
+    async def write(self, work: Work[T]) -> T:
+        """Runs `work` in the writer's thread; see `transaction` for what it should do there."""
+        return await self._run(self._writer, work)
+
+    async def read(self, work: Work[T]) -> T:
+        """Runs `work` on the read-only connection."""
+        return await self._run(self._reader, work)
+
+    async def _run(self, thread: _Thread, work: Work[T]) -> T:
+        await trio.lowlevel.checkpoint()  # the shielded call below is none
+        scope = trio.CancelScope(shield=True)
+        try:
+            with scope:
+                result: T = await self._loop.run_aio_coroutine(thread.run(work))
+        except sqlite3.Error as error:
+            raise translate(error) from error
+        return result
+
+
+@asynccontextmanager
+async def open_database(
+    connect_writer: Callable[[], sqlite3.Connection],
+    connect_reader: Callable[[], sqlite3.Connection],
+) -> AsyncIterator[Database]:
+    """Opens the writer, then the reader; both functions run in their connection's thread.
+
+    They must return connections in autocommit mode. What they raise is raised here.
+    """
+    failure: Exception | None = None
+    async with trio_asyncio.open_loop() as loop:
+        threads: list[_Thread] = []
+        try:
+            for connect in (connect_writer, connect_reader):
+                thread = _Thread(connect, iter_chunk_size=64)
+                with trio.CancelScope(shield=True):
+                    await loop.run_aio_coroutine(_opened(thread))
+                threads.append(thread)
+            yield Database(loop, *threads)
+        except Exception as error:
+            failure = error  # raised below: the loop would wrap it into an exception group
+        finally:
+            with trio.CancelScope(shield=True):
+                for thread in reversed(threads):
+                    await loop.run_aio_coroutine(thread.close())
+    if isinstance(failure, sqlite3.Error):
+        raise translate(failure) from failure
+    if failure is not None:
+        raise failure
+
+
+async def _opened(thread: _Thread) -> None:
+    await thread
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection in autocommit mode with this project's settings."""
+    mode = "ro" if read_only else "rwc"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    if not read_only:
+        connection.execute(f"PRAGMA journal_mode = {journal_mode(path)}")
+        # The journal is fsynced before a commit; SQLite need not wait for the disk again.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def transaction(connection: sqlite3.Connection, work: Callable[[], T], commit: Work[None]) -> T:
+    """Runs `work` and then `commit` inside BEGIN IMMEDIATE; on any error everything is undone.
+
+    Waits while another process holds the lock, up to BUSY_TIMEOUT_S × BUSY_ATTEMPTS.
+    """
+    patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+    try:
+        result = work()
+        commit(connection)
+        return result
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def commit(connection: sqlite3.Connection) -> None:
+    """COMMIT, waiting for readers where the journal mode makes them block it."""
+    patiently(lambda: connection.execute("COMMIT"))
+
+
+def patiently(statement: Callable[[], T]) -> T:
+    """Runs a statement again while the database is locked (SQLite waits inside each attempt)."""
+    for _ in range(BUSY_ATTEMPTS - 1):
+        try:
+            return statement()
+        except sqlite3.OperationalError as error:
+            if primary_code(error) not in _LOCKED:
+                raise
+    return statement()
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """The primary result code (the extended one's low byte); 0 where there is none."""
+    code = getattr(error, "sqlite_errorcode", 0) or 0
+    return int(code) & 0xFF
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """True when the file itself is not a sound database."""
+    return primary_code(error) in _BROKEN
+
+
+def translate(error: sqlite3.Error) -> HmdError:
+    """The one place where SQLite's errors become ours."""
+    code = primary_code(error)
+    if code in _LOCKED:
+        return HmdError("busy", "the database is locked by another process", do="try again")
+    if code == sqlite3.SQLITE_FULL:
+        return HmdError(
+            "busy", "the disk is full, nothing was changed", do="free some space and try again"
+        )
+    if is_damage(error):
+        return HmdError(
+            "damaged",
+            f"the database is damaged: {error}",
+            do="restart hmd: it restores the last good copy and the journal",
+        )
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+        return HmdError("damaged", f"the database cannot be used: {error}", do="check the disk")
+    return HmdError("internal", f"the database refused: {error}")
+
+
+def journal_mode(path: Path) -> str:
+    """WAL, or a rollback journal where the file lies on a network file system."""
+    return "DELETE" if file_system_of(path) in _NETWORK else "WAL"
+
+
+def file_system_of(path: Path, mounts: str | None = None) -> str:
+    """The type of the file system that holds `path`, from a mount table as Linux writes it
+    (proc(5), /proc/mounts); "" where there is none to read."""
+    if mounts is None:
+        try:
+            mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            return ""
+    place = path.absolute()
+    best, kind = -1, ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = Path(_unescape(fields[1]))
+        if place.is_relative_to(point) and len(point.parts) >= best:  # later mounts lie on top
+            best, kind = len(point.parts), fields[2]
+    return kind
+
+
+def _unescape(text: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        text = text.replace(code, char)
+    return text

@@ -1,0 +1,200 @@
+"""What is done for a database that is absent, damaged, older or behind its journal.
+
+Blocking; runs in the writer's thread before anything else does.
+"""
+
+import os
+import shutil
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hmd.core.errors import HmdError
+from hmd.store import apply, db, migrate
+from hmd.store.journal import Damage, Journal
+
+DAILY, BEFORE = "hmd-", "hmd-before-v"
+KEPT_DAILY, KEPT_BEFORE = 7, 3
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+
+class Opening:
+    """One opening of the database at `path`; `problems` says what was found and done."""
+
+    def __init__(self, path: Path, backups: Path, journal: Journal, now_ms: int) -> None:
+        self.path = path
+        self.backups = backups
+        self.journal = journal
+        self.now_ms = now_ms
+        self.problems: list[str] = []
+        self.newer = ""  # why writing is refused, or ""
+
+    def connect(self) -> sqlite3.Connection:
+        """A sound writer connection at the newest schema, level with the journal."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        connection = self._sound_connection()
+        try:
+            found = migrate.version(connection)
+            if found > migrate.newest():
+                self.newer = f"the database has schema {found}, this hmd knows {migrate.newest()}"
+            else:
+                migrate.migrate(connection, lambda old: self._copy(connection, f"{BEFORE}{old}-"))
+                self.journal.open()
+                self._replay(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _sound_connection(self) -> sqlite3.Connection:
+        try:
+            return sound(self.path)
+        except sqlite3.DatabaseError as error:
+            if not db.is_damage(error):
+                raise
+            reason = str(error)
+        aside = self._set_aside()
+        self.problems.append(f"the database was damaged ({reason}) and set aside as {aside.name}")
+        for backup in backups(self.backups):
+            try:
+                sound(backup, read_only=True).close()
+            except sqlite3.DatabaseError:
+                self.problems.append(f"backup {backup.name} is damaged, too")
+                continue
+            _put_copy(backup, self.path)
+            self.problems.append(f"restored from {backup.name} and the journal")
+            break
+        else:
+            self.problems.append("restored from the journal")
+        return sound(self.path)
+
+    def _set_aside(self) -> Path:
+        aside = self.path.with_name(f"{self.path.name}.damaged-{stamp(self.now_ms)}")
+        for suffix in ("-wal", "-shm", "-journal", ""):
+            part = self.path.with_name(self.path.name + suffix)
+            if part.exists():
+                part.rename(aside.with_name(aside.name + suffix))
+        return aside
+
+    def _copy(self, connection: sqlite3.Connection, prefix: str) -> None:
+        copy(connection, self.backups / f"{prefix}{stamp(self.now_ms)}.sqlite")
+        prune(self.backups)
+
+    # -- the journal --
+
+    def _replay(self, connection: sqlite3.Connection) -> None:
+        """Applies every journal line that the database does not hold yet."""
+        after = apply.get_meta(connection, "applied_seq")
+        if self.journal.last_seq <= after:
+            return
+        db.transaction(connection, lambda: self._apply_entries(connection, after), db.commit)
+
+    def _apply_entries(self, connection: sqlite3.Connection, after: int) -> None:
+        done = after
+        for entry in self.journal.entries(after):
+            if isinstance(entry, Damage):
+                if entry.newer:
+                    self.newer = entry.what
+                    return
+                self.problems.append(f"{entry.what} ({entry.where})")
+                continue
+            if entry.seq <= done:
+                self.problems.append(f"change {entry.seq} is in the journal twice")
+                continue
+            if entry.seq > done + 1:
+                self.problems.append(
+                    f"changes {done + 1} to {entry.seq - 1} are not in the journal"
+                )
+            done = entry.seq
+            connection.execute("SAVEPOINT entry")
+            try:
+                apply.apply_change(connection, entry.seq, entry.change)
+            except HmdError as error:
+                # Only after a loss: the change rested on one that is gone.
+                connection.execute("ROLLBACK TO entry")
+                apply.set_meta(connection, "applied_seq", entry.seq)
+                self.problems.append(f"change {entry.seq} could not be applied: {error}")
+            connection.execute("RELEASE entry")
+
+
+def sound(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection to a database that passes quick_check. Raises sqlite3.DatabaseError."""
+    connection = db.patiently(lambda: db.connect(path, read_only=read_only))
+    try:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except BaseException:
+        connection.close()
+        raise
+    if found != "ok":
+        connection.close()
+        error = sqlite3.DatabaseError(found)
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+    return connection
+
+
+# -- copies -----------------------------------------------------------------------------------
+
+
+def stamp(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime(_STAMP)
+
+
+def stamped_at(path: Path) -> int:
+    """When a copy was made, from its name; 0 where the name does not say."""
+    try:
+        when = datetime.strptime(path.stem.rpartition("-")[2], _STAMP)
+    except ValueError:
+        return 0
+    return int(when.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def backups(directory: Path) -> list[Path]:
+    """Every copy, newest first."""
+    found = [path for path in directory.glob("hmd-*.sqlite") if stamped_at(path)]
+    return sorted(found, key=lambda path: (stamped_at(path), path.name), reverse=True)
+
+
+def prune(directory: Path) -> None:
+    """Removes the oldest copies beyond what is kept of each sort."""
+    found = backups(directory)
+    before = [path for path in found if path.name.startswith(BEFORE)]
+    daily = [path for path in found if path not in before]
+    for path in [*daily[KEPT_DAILY:], *before[KEPT_BEFORE:]]:
+        path.unlink(missing_ok=True)
+
+
+def copy(connection: sqlite3.Connection, path: Path) -> None:
+    """A consistent copy of an open database, on disk before its name appears."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_name("." + path.name)
+    temporary.unlink(missing_ok=True)
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL, 0o600))
+        target = sqlite3.connect(temporary)
+        try:
+            connection.backup(target)
+            # A copy is one file that anything can open, wherever it lies.
+            target.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            target.close()
+        _sync(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _put_copy(source: Path, path: Path) -> None:
+    temporary = path.with_name("." + path.name)
+    shutil.copyfile(source, temporary)
+    temporary.chmod(0o600)
+    _sync(temporary)
+    temporary.replace(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,274 @@
+"""The store: applies changes durably and answers questions about what is stored.
+
+A change is acknowledged once its journal line is on disk and its transaction committed. The
+daemon alone opens a store to write, under the home's lock.
+"""
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from hmd.core.changes import AnyChange, Entry
+from hmd.core.clock import Clock
+from hmd.core.errors import HmdError
+from hmd.core.model import (
+    Counts,
+    MemoryFilter,
+    MemoryHistory,
+    MemoryList,
+    MemoryRow,
+    MemoryView,
+    ProjectRow,
+    ProposalFilter,
+    ProposalRow,
+    StoreStatus,
+)
+from hmd.kernel.address import Home
+from hmd.store import apply, db, memories, migrate, projects, proposals, recover
+from hmd.store.apply import Applied
+from hmd.store.journal import Journal
+
+T = TypeVar("T")
+
+BACKUP_EVERY_MS = 24 * 60 * 60 * 1000
+EXPIRING_MS = 7 * 24 * 60 * 60 * 1000
+
+
+class Store:
+    """An open store. `problems` are lines for doctor: what was found damaged and what was done."""
+
+    def __init__(
+        self,
+        home: Home,
+        clock: Clock,
+        kernel_hash: str,
+        database: db.Database,
+        found: recover.Opening,
+    ) -> None:
+        self.home = home
+        self.clock = clock
+        self.kernel_hash = kernel_hash
+        self.problems = found.problems
+        self._db = database
+        self._journal = found.journal
+        self._backups = found.backups
+        self._newer = found.newer
+        newest = recover.backups(self._backups)
+        self._last_backup = recover.stamped_at(newest[0]) if newest else 0
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, home: Home, clock: Clock, kernel_hash: str) -> "AsyncIterator[Store]":
+        """Opens the home's store; brings the database up to date first. Raises HmdError."""
+        path = Path(home.database)
+        found = recover.Opening(
+            path, Path(home.backups), Journal(Path(home.journal)), clock.now_ms()
+        )
+        try:
+            async with db.open_database(
+                found.connect, lambda: db.connect(path, read_only=True)
+            ) as database:
+                store = cls(home, clock, kernel_hash, database, found)
+                clock.observe(await store._read(_newest_time))
+                yield store
+        finally:
+            found.journal.close()
+
+    # -- writing --
+
+    async def apply(self, change: AnyChange) -> Applied:
+        """Makes `change` last. Raises HmdError; nothing was changed then.
+
+        Once begun it runs to its end, whatever happens to the caller.
+        """
+        if self._newer:
+            raise HmdError(
+                "newer", self._newer, self.home.database, "upgrade hmd to change anything"
+            )
+        applied = await self._db.write(lambda connection: self._apply(connection, change))
+        if change.at - self._last_backup >= BACKUP_EVERY_MS:
+            await self._try_backup()
+        return applied
+
+    def _apply(self, connection: sqlite3.Connection, change: AnyChange) -> Applied:
+        def work() -> Applied:
+            newest = max(apply.get_meta(connection, "applied_seq"), self._journal.last_seq)
+            applied = apply.apply_change(connection, newest + 1, change)
+            # Last: what the database refuses must not be in the journal.
+            self._journal.append(Entry(seq=applied.seq, change=change))
+            return applied
+
+        def commit(connection: sqlite3.Connection) -> None:
+            try:
+                db.commit(connection)
+            except BaseException:
+                self._journal.undo()
+                raise
+
+        return db.transaction(connection, work, commit)
+
+    async def backup(self) -> Path:
+        """Copies the database to `backup/` and returns the copy's path. Raises HmdError."""
+        now = self.clock.now_ms()
+        path = self._backups / f"{recover.DAILY}{recover.stamp(now)}.sqlite"
+
+        def work(connection: sqlite3.Connection) -> None:
+            try:
+                recover.copy(connection, path)
+                recover.prune(self._backups)
+            except OSError as error:
+                raise HmdError(
+                    "busy", f"backup failed: {error.strerror}", str(path), "check the disk"
+                ) from error
+
+        await self._db.read(work)
+        self._last_backup = now
+        return path
+
+    async def _try_backup(self) -> None:
+        try:
+            await self.backup()
+        except HmdError as error:
+            self._last_backup = self.clock.now_ms()  # not again with every change
+            self.problems.append(str(error))
+
+    # -- reading --
+
+    async def list_memories(self, wanted: MemoryFilter | None = None) -> MemoryList:
+        """Rows that pass the filter (default: everything that lives), newest change first."""
+        filter_ = wanted or MemoryFilter()
+        rows, total = await self._read(lambda connection: memories.select(connection, filter_))
+        return MemoryList(rows=rows, total=total)
+
+    async def get_memory(self, prefix: str) -> MemoryRow:
+        """The memory that an id or a unique prefix names. Raises HmdError."""
+        return await self._read(lambda connection: memories.find(connection, prefix))
+
+    async def view_memory(self, prefix: str) -> MemoryView:
+        """The same, with what it rests on."""
+
+        def work(connection: sqlite3.Connection) -> MemoryView:
+            row = memories.find(connection, prefix)
+            return MemoryView(row=row, evidence=memories.evidence_of(connection, row.id))
+
+        return await self._read(work)
+
+    async def history(self, prefix: str) -> MemoryHistory:
+        """Every version of a memory, oldest first. Raises HmdError."""
+
+        def work(connection: sqlite3.Connection) -> MemoryHistory:
+            found = memories.find(connection, prefix).id
+            return MemoryHistory(
+                id=found,
+                versions=memories.history(connection, found),
+                evidence=memories.evidence_of(connection, found),
+            )
+
+        return await self._read(work)
+
+    async def active_memories(self, project: str | None) -> tuple[int, list[MemoryRow]]:
+        """(newest change in them, rows) of one snapshot, by id; None: the user-wide one."""
+
+        def work(connection: sqlite3.Connection) -> tuple[int, list[MemoryRow]]:
+            connection.execute("BEGIN")  # both statements see one state
+            try:
+                seq = apply.get_meta(connection, "applied_seq")
+                return seq, memories.active(connection, project)
+            finally:
+                connection.execute("COMMIT")
+
+        return await self._read(work)
+
+    async def memories_of(self, project: str) -> list[MemoryRow]:
+        """Every current row of a project, whatever its status."""
+        return await self._read(lambda connection: memories.of_project(connection, project))
+
+    async def newest_change(self, project: str | None) -> int:
+        """Number of the newest change that concerns a snapshot."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            if project is None:
+                return apply.get_meta(connection, "user_seq")
+            return projects.last_seq(connection, project)
+
+        return await self._read(work)
+
+    async def list_projects(self) -> list[ProjectRow]:
+        return await self._read(projects.select)
+
+    async def get_project(self, project: str) -> ProjectRow | None:
+        """By its full id; also one that was merged away or forgotten."""
+        return await self._read(lambda connection: projects.get(connection, project))
+
+    async def list_proposals(self, wanted: ProposalFilter | None = None) -> list[ProposalRow]:
+        filter_ = wanted or ProposalFilter()
+        return await self._read(lambda connection: proposals.select(connection, filter_))
+
+    async def get_proposal(self, prefix: str) -> ProposalRow:
+        return await self._read(lambda connection: proposals.find(connection, prefix))
+
+    async def proposed_changes(self, proposal: str) -> list[AnyChange]:
+        """What accepting the proposal (full id) would apply."""
+        return await self._read(lambda connection: proposals.changes_of(connection, proposal))
+
+    async def counts(self) -> Counts:
+        """For `status`."""
+        soon = self.clock.now_ms() + EXPIRING_MS
+        return await self._read(lambda connection: _counts(connection, soon))
+
+    async def status(self) -> StoreStatus:
+        def work(connection: sqlite3.Connection) -> StoreStatus:
+            return StoreStatus(
+                state="newer" if self._newer else "ready",
+                schema=migrate.version(connection),
+                applied_seq=apply.get_meta(connection, "applied_seq"),
+                journal_mode=str(connection.execute("PRAGMA journal_mode").fetchone()[0]),
+                last_backup=self._last_backup or None,
+                problems=list(self.problems),
+            )
+
+        return await self._read(work)
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return await self._db.read(work)
+        except HmdError as error:
+            if self._newer and error.code == "internal":
+                raise HmdError("newer", self._newer, self.home.database, "upgrade hmd") from error
+            raise
+
+
+def _newest_time(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT at FROM change_log ORDER BY seq DESC LIMIT 1").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _counts(connection: sqlite3.Connection, soon: int) -> Counts:
+    by_status: dict[str, int] = {}
+    auto = 0
+    for status, authority, count in connection.execute(
+        "SELECT status, authority, count(*) FROM memory_version WHERE superseded_at IS NULL "
+        "GROUP BY status, authority"
+    ):
+        by_status[status] = by_status.get(status, 0) + count
+        auto += count if (status, authority) == ("active", "auto") else 0
+    one = "SELECT count(*) FROM "
+    return Counts(
+        active=by_status.get("active", 0),
+        active_auto=auto,
+        candidates=by_status.get("candidate", 0),
+        stale=by_status.get("stale", 0),
+        proposals=_number(connection, one + "proposal WHERE state = 'open'"),
+        proposals_expiring=_number(
+            connection, one + f"proposal WHERE state = 'open' AND expires_at <= {soon}"
+        ),
+        projects=_number(
+            connection, one + "project WHERE merged_into IS NULL AND forgotten_at IS NULL"
+        ),
+    )
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
