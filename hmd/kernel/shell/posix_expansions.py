@@ -32,7 +32,7 @@ _inside: "Match" = compile_pattern(  # type: ignore[assignment]
 ).match
 # Text of a here-document in which nothing has to be read.
 _inert: "Match" = compile_pattern(  # type: ignore[assignment]
-    r"(?:[^\\`$]++|\\[\s\S]|\$(?![(\[{]))*+"
+    rf"(?:[^\\`$]++|\\[\s\S]|\$(?![(\[{{])|{PARAMETER})*+"
 ).match
 _ansi = compile_pattern(r"\$'((?:[^'\\]++|\\[\s\S])*+)'").match
 _backquoted = compile_pattern(r"`((?:[^`\\]++|\\[\s\S])*+)`").match
@@ -179,6 +179,8 @@ class Expansions:
         code = match[1]
         if "\\" in code:
             code = (_unquote_double if quoted else _unquote)(r"\1", code)
+        if not code:
+            return "$(…)"
         if self.level >= MAX_TEXTS:
             self.found.partial = True
             return "$(…)"
@@ -284,7 +286,7 @@ class Expansions:
 
     def read_bodies(self) -> None:
         """Reads the bodies of the pending here-documents; the cursor stands behind a newline."""
-        pending, self.pending = self.pending, []
+        pending = self.pending
         text = self.text
         for redirection, tabs, place, shells in pending:
             start = self.index
@@ -300,6 +302,7 @@ class Expansions:
             redirection.body = strip_tabs(body) if tabs else body
             if not redirection.quoted and ("`" in body or "$" in body):
                 self._read_body(start, stop, place, shells)
+        self.pending = []
 
     def _unended(self, start: int, delimiter: str) -> "tuple[int, int]":
         """Where a body without its last line ends: bash lets `delimiter)` close a substitution and
@@ -314,16 +317,17 @@ class Expansions:
         """Reads the commands in the expansions of a body, and puts them before the command that
         has it. They may use up `found.body_code` characters; the rest of a body costs no code."""
         found = self.found
-        saved = self.index, self.end, self.last, self.shells, found.commands, found.late
-        self.index, self.last, self.shells = start, stop, shells
+        cursor = self.index, self.end, self.last, self.depth, self.shells, self.unbalanced
+        outer = found.commands, found.late
+        self.index, self.last, self.shells, self.pending = start, stop, shells, []
         found.commands, found.late = [], []
         try:
             while True:
                 at = self.index = _inert(self.text, self.index, stop).end()
-                if at >= stop:
+                if at >= stop or self.text[at] == "\\":  # (that backslash is the last character)
                     break
-                if self.text[at] == "\\":  # the last character
-                    break
+                if found.body_code <= 0:
+                    raise Incomplete
                 self.end = min(stop, at + found.body_code)
                 self._expansion(True)
                 found.body_code -= self.index - at
@@ -331,6 +335,7 @@ class Expansions:
             found.partial = True
         finally:
             inner = found.in_order()
-            self.index, self.end, self.last, self.shells, found.commands, found.late = saved
+            self.index, self.end, self.last, self.depth, self.shells, self.unbalanced = cursor
+            found.commands, found.late = outer
             if inner:
                 found.late.append((place, inner))

@@ -72,6 +72,12 @@ class _Line:
             self.found.add(command)
         self.prefix = ()
 
+    def modify(self, word: str) -> None:
+        """A reserved word stands before the next command."""
+        self.begun = True
+        if word not in self.prefix:
+            self.prefix += (word,)
+
     def end_part(self) -> None:
         """The part ends: each part of a real pipeline is a subshell (POSIX 2.12)."""
         if self.piped or self.background:
@@ -284,12 +290,13 @@ class Reader(Compounds):
         """A parenthesis where no grammar has one: zsh's glob groups and qualifiers."""
         self.found.partial = True
         value = self.group()
+        rest, flags = self.word()
         if adjacent and command.words:
-            command.words[-1] += value
-            command.flags[-1] |= GLOB
+            command.words[-1] += value + rest
+            command.flags[-1] |= GLOB | flags
         else:
-            command.words.append(value)
-            command.flags.append(GLOB)
+            command.words.append(value + rest)
+            command.flags.append(GLOB | flags)
 
     # --- compound commands ------------------------------------------------------------------------
 
@@ -311,13 +318,14 @@ class Reader(Compounds):
             if self.text.startswith("-", after, self.end):
                 return False  # options that only the program has
             self.index = after
-            line.prefix += (word,)
-            line.begun = True
+            line.modify(word)
         elif word == "coproc":
             name = _coprocess_name(self.text, self.index, self.end)
             self.index = name.end() if name else self.index
-            line.prefix += (word,)
+            line.modify(word)
             line.background = True
+        else:  # `!` alone is a command, too
+            line.begun = True
         return True
 
     def _close(self, start: int, line: _Line) -> None:
