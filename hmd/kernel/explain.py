@@ -5,7 +5,7 @@ silent has its reason in one line.
 """
 
 from hmd.kernel import event as ev
-from hmd.kernel.decide import Hit, consider, decide
+from hmd.kernel.decide import consider, decide
 from hmd.kernel.rules import Rules
 from hmd.kernel.subject import Subject, subject_of
 from hmd.kernel.turn import Turn
@@ -56,5 +56,5 @@ def explain(rules: Rules, turn: Turn, event: ev.Event, root: str, home: str = ""
 
 def _outranked(record: "Record", verdict: "Verdict") -> "tuple[str, str]":
     """A rule that applies and still says nothing, beside a stronger one that stopped the call."""
-    level = Hit(record, None).level  # type: ignore[arg-type]
-    return "outranked", f"it applies ({level}), but the call is already stopped ({verdict.level})"
+    stopped = f"the call is already stopped ({verdict.level})"
+    return "outranked", f"it applies ({record['level']}), but {stopped}"
