@@ -70,7 +70,6 @@ def thaw(path: str) -> bool:
 def freeze(path: str) -> int:
     """Writes every pattern compiled so far in this process to `path`; returns how many."""
     import marshal
-    import re
     from re import _compiler, _parser  # type: ignore[attr-defined]
 
     table = {}
@@ -82,13 +81,12 @@ def freeze(path: str) -> int:
             by_index[index] = name
         code = _compiler._code(tree, flags)
         table[source, int(flags)] = (
-            int(flags) | tree.state.flags,
-            code,
+            int(flags | tree.state.flags),
+            [int(word) for word in code],  # the compiler's own integers do not marshal
             compiled.groups,
             dict(names),
             tuple(by_index),
         )
-    del re
     with open(path, "wb") as file:
         file.write(marshal.dumps((cache_key(), table)))
     return len(table)
