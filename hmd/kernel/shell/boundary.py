@@ -5,7 +5,7 @@ that asks for it matches. The step answers as those of `wrappers` do.
 """
 
 from hmd.kernel.shell.options import Options, read_options
-from hmd.kernel.shell.strings import input_text
+from hmd.kernel.shell.shells import input_text
 from hmd.kernel.shell.tables_programs import GLOBAL_VALUES, NESTED_VALUES
 from hmd.kernel.shell.tables_wrappers import (
     BOUNDARIES,
@@ -18,7 +18,7 @@ from hmd.kernel.shell.wrappers import DONE, KEEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hmd.kernel.shell.canonical import Run
+    from hmd.kernel.shell.reading import Run
     from hmd.kernel.shell.unit import Frame, Unit
 
 _EMPTY: "frozenset[str]" = frozenset()

@@ -11,15 +11,15 @@ from hmd.kernel.shell.wrappers import DONE, KEEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hmd.kernel.shell.canonical import Run
+    from hmd.kernel.shell.reading import Run
     from hmd.kernel.shell.unit import Frame
 
 _FIND_ACTIONS = words("-exec -execdir -ok -okdir")
 _FD_ACTIONS = words("-x --exec -X --exec-batch")
 _PARALLEL_VALUES = words(
     "-j --jobs -P --max-procs -I -n --max-args -N --max-replace-args -L -l --colsep -C -a"
-    " --arg-file --delay --timeout --joblog --results --tmpdir --tmux --retries --halt -S --sshlogin --workdir"
-    " --wd -d --delimiter --load --memfree --nice --env --tagstring --block"
+    " --arg-file --delay --timeout --joblog --results --tmpdir --tmux --retries --halt"
+    " -S --sshlogin --workdir --wd -d --delimiter --load --memfree --nice --env --tagstring --block"
 )
 _PARALLEL_SOURCES = (":::", "::::", ":::+", "::::+")
 

@@ -6,12 +6,13 @@ The step answers as those of `wrappers` do.
 from hmd.kernel.shell.options import read_options
 from hmd.kernel.shell.tables_programs import GLOBAL_VALUES
 from hmd.kernel.shell.tables_wrappers import words
+from hmd.kernel.shell.texts import quote, split
 from hmd.kernel.shell.wrappers import DONE, KEEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hmd.kernel.shell.canonical import Run
     from hmd.kernel.shell.options import Options
+    from hmd.kernel.shell.reading import Run
     from hmd.kernel.shell.unit import Frame
 
 _ALIAS = "alias."
@@ -33,10 +34,10 @@ def git(run: "Run", frame: "Frame", name: str) -> int:
         if text is None:
             break
         if text.startswith("!"):
-            rest = [run.quote(word, flag) for word, flag in frame.pairs(options.end + 1)]
+            rest = [quote(word, flag) for word, flag in frame.pairs(options.end + 1)]
             run.reparse(" ".join([text[1:], *rest]), frame, "git")
             return DONE
-        expanded = text.split() if "'" not in text and '"' not in text else run.split(text)
+        expanded = text.split() if "'" not in text and '"' not in text else split(text)
         frame.words = frame.words[: options.end] + expanded + frame.words[options.end + 1 :]
         frame.flags = (
             frame.flags[: options.end] + [0] * len(expanded) + frame.flags[options.end + 1 :]

@@ -1,6 +1,6 @@
 """Whether a call is what a signature describes, and why not (specification §5, Match)."""
 
-from hmd.kernel.shell.canonical import CODE_RUNNER, Run
+from hmd.kernel.shell.reading import Run
 from hmd.kernel.shell.signature import Part, Signature, from_plain, parse_signature, to_plain
 from hmd.kernel.shell.syntax import DYNAMIC, GLOB
 from hmd.kernel.shell.tables_programs import (
@@ -12,7 +12,7 @@ from hmd.kernel.shell.tables_programs import (
     LONG_TO_LETTER,
     SINGLE_DASH_PROGRAMS,
 )
-from hmd.kernel.shell.unit import Frame
+from hmd.kernel.shell.unit import CODE_RUNNER, Frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

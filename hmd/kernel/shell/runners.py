@@ -15,8 +15,8 @@ from hmd.kernel.shell.wrappers import AGAIN, DONE, KEEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hmd.kernel.shell.canonical import Run
     from hmd.kernel.shell.options import Options
+    from hmd.kernel.shell.reading import Run
     from hmd.kernel.shell.unit import Frame
 
 _CALL = words("-c --call")

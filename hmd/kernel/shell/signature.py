@@ -4,10 +4,12 @@ It is canonicalized by the same function as the calls, so the two can never disa
 wrapper, a runner or an alias is.
 """
 
-from hmd.kernel.shell.canonical import CODE_RUNNER, canonical, scan_text
+from hmd.kernel.shell.canonical import canonical
 from hmd.kernel.shell.keys import FAMILIES, level_of
 from hmd.kernel.shell.tables_programs import CWD_OPTIONS, GOAL_PROGRAMS
 from hmd.kernel.shell.tables_wrappers import NEUTRAL_WRAPPERS, SHELLS
+from hmd.kernel.shell.texts import scan_text
+from hmd.kernel.shell.unit import CODE_RUNNER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

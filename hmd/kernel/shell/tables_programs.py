@@ -197,28 +197,46 @@ LEVELS = {
     "ansible": 1,
 }
 # Deeper for matching only: under these words one more word says what is done.
-NESTED_LEVELS = dict.fromkeys(
-    (
-        "git bisect,git bundle,git flow,git lfs,git notes,git reflog,git remote,git stash,"
-        "git sparse-checkout,git submodule,git subtree,git worktree,git maintenance,"
-        "docker builder,docker buildx,docker compose,docker config,docker container,"
-        "docker context,docker image,docker network,docker node,docker plugin,docker secret,docker service,"
-        "docker stack,docker swarm,docker system,docker volume,"
-        "podman container,podman image,podman network,podman pod,podman system,podman volume,"
-        "kubectl auth,kubectl config,kubectl rollout,kubectl set,helm repo,helm plugin,"
-        "npm access,npm cache,npm config,npm dist-tag,npm org,npm owner,npm run,npm team,npm token,"
-        "pnpm cache,pnpm config,pnpm env,pnpm run,pnpm store,yarn cache,yarn config,yarn npm,"
-        "yarn plugin,yarn workspaces,bun pm,bun run,deno task,pip cache,pip config,uv cache,uv pip,"
-        "uv python,uv self,uv tool,poetry cache,poetry env,poetry self,poetry source,go mod,"
-        "go tool,go work,terraform state,terraform workspace,tofu state,tofu workspace,brew services,"
-        "bundle config,conda env,rustup component,rustup target,rustup toolchain,dotnet ef,"
-        "dotnet nuget,dotnet tool,composer global,nix flake,nix store,nix profile,pulumi stack,"
-        "pulumi config,fly apps,fly machine,fly secrets,fly volumes,vercel env,wrangler d1,"
-        "wrangler kv,wrangler r2,wrangler secret,supabase db,supabase migration,vault kv,"
-        "vagrant box,vagrant plugin,argocd app,heroku pg"
-    ).split(","),
-    3,
-)
+NESTED_LEVELS = {
+    f"{program} {word}": 3
+    for program, nested in {
+        "git": "bisect bundle flow lfs notes reflog remote stash sparse-checkout submodule "
+        "subtree worktree maintenance",
+        "docker": "builder buildx compose config container context image network node plugin "
+        "secret service stack swarm system volume",
+        "podman": "container image network pod system volume",
+        "kubectl": "auth config rollout set",
+        "helm": "repo plugin",
+        "npm": "access cache config dist-tag org owner run team token",
+        "pnpm": "cache config env run store",
+        "yarn": "cache config npm plugin workspaces",
+        "bun": "pm run",
+        "deno": "task",
+        "pip": "cache config",
+        "uv": "cache pip python self tool",
+        "poetry": "cache env self source",
+        "go": "mod tool work",
+        "terraform": "state workspace",
+        "tofu": "state workspace",
+        "brew": "services",
+        "bundle": "config",
+        "conda": "env",
+        "rustup": "component target toolchain",
+        "dotnet": "ef nuget tool",
+        "composer": "global",
+        "nix": "flake store profile",
+        "pulumi": "stack config",
+        "fly": "apps machine secrets volumes",
+        "vercel": "env",
+        "wrangler": "d1 kv r2 secret",
+        "supabase": "db migration",
+        "vault": "kv",
+        "vagrant": "box plugin",
+        "argocd": "app",
+        "heroku": "pg",
+    }.items()
+    for word in nested.split()
+}
 # Shallower than the table says: what follows is an operand, not a subcommand.
 NESTED_LEVELS.update(
     {"gh api": 2, "gh browse": 2, "gh status": 2, "az login": 2, "az rest": 2, "aws configure": 2}

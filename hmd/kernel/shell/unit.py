@@ -7,6 +7,9 @@ if TYPE_CHECKING:
 SHELLC, XARGS, BOUNDARY = "shellc", "xargs", "boundary"
 UNKNOWN_CWD = "?"
 
+# The family under which a command is filed that runs whatever text it is fed: `… | sh`.
+CODE_RUNNER = "|sh"
+
 
 class Unit:
     """A simple command of a call, its wrappers removed.
@@ -99,9 +102,11 @@ class Place:
 class Frame:
     """A command on its way to becoming a unit: what has been peeled off it so far.
 
-    `values` are the prefix assignments and their text, `runner` the runner words kept for the literal key, `piped` says that something feeds standard input, `feed` is the text that
-    comes there when it is known, `place` the directory a `cd` would change (None: a process of its
-    own), `uncertain` that a wrapper's option was not known, so the program may stand further right.
+    `values`     prefix assignments and their text.
+    `runner`     runner words kept for the literal key.
+    `piped`      something feeds its standard input; `feed` is that text where it is known.
+    `place`      the directory a `cd` would change; None in a process of its own.
+    `uncertain`  a wrapper's option was not known, so the program may stand further right.
     """
 
     __slots__ = (

@@ -13,12 +13,13 @@ from hmd.kernel.shell.tables_wrappers import (
     WRAPPERS,
     words,
 )
+from hmd.kernel.shell.texts import quote
 from hmd.kernel.shell.unit import XARGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hmd.kernel.shell.canonical import Run
     from hmd.kernel.shell.options import Options
+    from hmd.kernel.shell.reading import Run
     from hmd.kernel.shell.unit import Frame
 
 KEEP, AGAIN, DONE = 0, 1, 2
@@ -78,7 +79,7 @@ def _env_string(run: "Run", frame: "Frame") -> bool:
     if target is not None:
         frame.cwd = run.resolve(frame, target)
     _take_assignments(frame, options)
-    rest = [run.quote(word, flag) for word, flag in frame.pairs(options.end)]
+    rest = [quote(word, flag) for word, flag in frame.pairs(options.end)]
     run.reparse(" ".join([text, *rest]), frame, "env")
     return True
 
