@@ -25,8 +25,9 @@ _DESCRIPTOR = r"(?:(?:[0-9]++|\{[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\n]*\])?\})(?=[<>]
 _REDIRECTS = _operators("<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", "&>>", "&>")
 _CONTROLS = _operators("&&", "||", ";;&", ";;", ";&", "|&")
 token: "Match" = compile_pattern(  # type: ignore[assignment]
-    rf"{BLANKS}(?:{_DESCRIPTOR}({_REDIRECTS}|[<>](?!\())|((?!#){PLAIN}{END}|\[\[?{END})"
-    rf"|'([^']*+)'{END}|\"([^\"\\`$]*+)\"{END}|({_CONTROLS}|[\n;|&()])|(#)[^\n]*|([\s\S]))?"
+    rf"{BLANKS}(?:{_DESCRIPTOR}({_REDIRECTS}|[<>](?!\())"
+    rf"|(?:((?!#){PLAIN}|\[\[?)|'([^']*+)'|\"([^\"\\`$]*+)\"){END}"
+    rf"|({_CONTROLS}|[\n;|&()])|(#)[^\n]*|([\s\S]))?"
 ).match
 REDIRECT, WORD, SINGLE, DOUBLE, CONTROL, COMMENT, OTHER = range(1, 8)
 

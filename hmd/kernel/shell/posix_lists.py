@@ -32,7 +32,7 @@ _assignment = compile_pattern(
     r"(\[(?:[^][\n'\"\\]|\\.|'[^'\n]*'|\"[^\"\n]*\"|\[[^][\n]*\]){0,256}\])?\+?="
 ).match
 _empty_parens = compile_pattern(r"\([ \t]*\)").match
-_time_options = compile_pattern(rf"(?:[ \t]+-p{END})?(?:[ \t]+--{END})?").match
+_time_options = compile_pattern(r"(?:[ \t]+-p(?![^ \t\n;]))?(?:[ \t]+--(?![^ \t\n;]))?").match
 _coprocess_name = compile_pattern(
     rf"[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]+(?=\(|(?:\{{|\[\[|while|until|for|select|if|case){END})"
 ).match
@@ -44,8 +44,20 @@ class _Line:
     """The and-or list being read: where it and the current part of its pipeline began in the list
     of commands, so that a later `|` or `&` can put what was found into a subshell."""
 
-    __slots__ = ("andor", "background", "begun", "closed", "ctx", "found", "part", "pipe")
-    __slots__ += ("piped", "prefix", "shells", "wanted")
+    __slots__ = (
+        "andor",
+        "background",
+        "begun",
+        "closed",
+        "ctx",
+        "found",
+        "part",
+        "pipe",
+        "piped",
+        "prefix",
+        "shells",
+        "wanted",
+    )
 
     def __init__(self, found: Findings, ctx: str, shells: "tuple[int, ...]") -> None:
         self.found = found

@@ -19,9 +19,9 @@ from tests.kernel.shell.random_commands import random_program
 SHORT = int(os.environ.get("HMD_FUZZ_SHORT", "3000"))
 LONG = int(os.environ.get("HMD_FUZZ_LONG", "1000000"))
 PIECES = [
-    *"$( ) ` ' \" ${ } $(( )) (( [[ ]] { } ( ) ; & && || | |& ;; ;& < > << <<- <<< >& <( >(".split(),
-    *"# \\ $' $\" $[ ] = a[ += =( @( !( * ? ~ ! if then fi for in do done while case esac".split(),
-    *"function time coproc select until f() x=1 2> {fd}> ${x:- ${| -- 'a \"b `c $x".split(),
+    *"$( ) ` ' \" ${ } $(( )) (( [[ ]] { } ( ) ; & && || | |& ;; ;& < > << <<- <<< >& <(".split(),
+    *">( # \\ $' $\" $[ ] = a[ += =( @( !( * ? ~ ! if then fi for in do done while".split(),
+    *"case esac function time coproc select until x=1 2> {fd}> ${x:- ${| -- 'a \"b `c $x".split(),
     *("\n", "\\\n", " ", "\t", "\r", "\0", "\ud800", "\u00a0", "<<E\n", "\nE\n"),
 ]
 
