@@ -59,23 +59,31 @@ def _before_tool(record: "Record") -> "list[str]":
         # A URL pattern may leave out its scheme, so its first segment says nothing.
         segment = "*" if tool == "fetch" else first_segment(pattern)
         return ["g:" + tool + ":" + segment]
-    key = _first_key(sig.get("plain"))
-    if not key:
+    keys = _keys(sig.get("plain"))
+    if not keys:
         return ["t:" + tool]  # unreadable: found by every call of the tool rather than by none
-    names = ["c:" + key[0]]
+    names = ["c:" + keys[0][0].lower()]
     if record.get("level") == "deny":
         names.append(DENY)
-        if len(key) > 1:
-            names.append("h:" + key[1])
+        if len(keys) > 1:
+            names.append("h:|")
+        elif len(keys[0]) > 1:
+            second = keys[0][1]
+            names.append("h:-" if second.startswith("-") else "h:" + second.lower())
     return names
 
 
-def _first_key(plain: object) -> "list[str]":
-    """The key tokens of a command signature's first part."""
-    if not isinstance(plain, dict):
+def _keys(plain: object) -> "list[list[str]]":
+    """The key of each part of a command signature as `shell.signature.to_plain` wrote it; [] if it
+    cannot be read. Read here, without the shell modules: `Signature.head` and `.hidden_head` say
+    the same, and a test holds them equal."""
+    parts = plain.get("parts") if isinstance(plain, dict) else None
+    if not isinstance(parts, list) or not parts:
         return []
-    parts = plain.get("parts")
-    if not isinstance(parts, list) or not parts or not isinstance(parts[0], dict):
-        return []
-    key = parts[0].get("key")
-    return [str(token) for token in key] if isinstance(key, list) else []
+    keys = []
+    for part in parts:
+        key = part[0] if isinstance(part, list) and part else None
+        if not isinstance(key, list) or not key or not all(isinstance(word, str) for word in key):
+            return []
+        keys.append(key)
+    return keys

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hmd.kernel.buckets import buckets_of, first_segment
+from hmd.kernel.shell.signature import parse_signature, to_plain
 from hmd.kernel.snapshot import HEADER_BYTES, Snapshot, open_snapshot
 from hmd.store.snapshot_file import append_tail, shorten_tail, tail_is_long, write_base
 
@@ -17,8 +18,12 @@ KERNEL = "k1"
 Record = dict[str, Any]
 
 
+def plain_of(*key: str) -> Record:
+    return {"parts": [[list(key), [], [], "", False, False]], "problem": ""}
+
+
 def memory(number: int, **changes: Any) -> Record:
-    plain = {"parts": [{"key": ["git", "push"]}]}
+    plain = plain_of("git", "push")
     return {
         "id": f"{number:032x}",
         "version": f"{number + 1:032x}",
@@ -101,6 +106,36 @@ def test_filing() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "git push",
+        "git push --force",
+        "curl | sh",
+        "sudo rm -rf",
+        "Foo",
+        "docker",
+        "npm -v",
+        "a.B C",
+    ],
+)
+def test_filing_agrees_with_the_matcher(pattern: str) -> None:
+    """Guards that a command rule is filed under the words that calls are looked up by."""
+    signature = parse_signature(pattern)
+    assert not signature.problem
+    sig = {"tool": "bash", "kind": "cmd", "plain": to_plain(signature)}
+    hidden = ["h:" + signature.hidden_head] if signature.hidden_head else []
+    expected = ["c:" + signature.head, "deny", *hidden]
+    assert buckets_of(memory(1, level="deny", sig=sig)) == expected
+
+
+def test_unreadable_command_rule_is_met_by_every_call_of_its_tool() -> None:
+    """Guards that a rule that cannot be read is reported by the matcher, not lost on the way."""
+    for plain in (None, {}, {"parts": []}, {"parts": [["x"]]}, {"parts": [[[1]]]}, "x"):
+        sig = {"tool": "bash", "kind": "cmd", "plain": plain}
+        assert buckets_of(memory(1, sig=sig)) == ["t:bash"]
+
+
 def test_first_segment_finds_what_a_path_is_looked_up_under() -> None:
     """Guards that a rule's literal segment and its file's first segment meet."""
     assert first_segment("./Src\\App.ts") == "src"
@@ -127,7 +162,7 @@ def records(draw: st.DrawFn) -> Record:
     }
     if kind == "cmd":
         key = draw(st.lists(st.sampled_from(["git", "npm", "푸시", "push"]), min_size=1))
-        changes["sig"] = {"tool": "bash", "kind": "cmd", "plain": {"parts": [{"key": key}]}}
+        changes["sig"] = {"tool": "bash", "kind": "cmd", "plain": plain_of(*key)}
     elif kind == "glob":
         changes["sig"] = {"tool": "edit", "kind": "glob", "pattern": draw(PATTERNS)}
     else:
@@ -282,7 +317,7 @@ def test_lookup_reads_few_bytes_of_a_large_file(
 ) -> None:
     """Guards that cost follows what can match: bytes read for one rare word among 3,000."""
     path = tmp_path / "user"
-    rare = memory(5000, sig={"kind": "cmd", "plain": {"parts": [{"key": ["terraform", "apply"]}]}})
+    rare = memory(5000, sig={"kind": "cmd", "plain": plain_of("terraform", "apply")})
     write(path, [*(memory(number) for number in range(3000)), rare])
     snapshot = opened(path)
     read: list[int] = []
