@@ -8,6 +8,7 @@ decisions must know travels in the verdict into the ledger.
 from hmd.kernel import event as ev
 from hmd.kernel import texts
 from hmd.kernel.buckets import AFTER, BASELINE, START
+from hmd.kernel.builtin import builtin
 from hmd.kernel.ledger import failure_class
 from hmd.kernel.rules import Rules
 from hmd.kernel.subject import HIDDEN, MISS, Met, Subject, subject_of
@@ -111,6 +112,7 @@ def before_tool(
                 hits.append(Hit(record, met))
     subject = subject_of(event, root, home)
     hits += _guards(turn, subject)
+    hits += [Hit(record, met) for record, met in builtin(subject, rules.home)]
     hits.sort(key=_rank)
     unasked = not event.attended or event.mode in UNASKED_MODES
     denied = [hit for hit in hits if hit.level == HARD_DENY]

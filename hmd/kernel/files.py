@@ -36,7 +36,7 @@ class FileSources:
             snapshot = self._open(name)
             if snapshot is not None:
                 sources.append((snapshot, root))
-        return Rules(sources)  # type: ignore[arg-type]
+        return Rules(sources, self.home.path)  # type: ignore[arg-type]
 
     def _open(self, name: str) -> "Snapshot | None":
         if not name:

@@ -28,12 +28,14 @@ DEFAULTS: "dict[str, Any]" = {
 
 
 class Rules:
-    """`sources` are (snapshot, absolute root its scopes are relative to), own project first."""
+    """`sources` are (snapshot, absolute root its scopes are relative to), own project first;
+    `home` is hmd's own directory, which the built-in rules protect."""
 
-    __slots__ = ("sources",)
+    __slots__ = ("home", "sources")
 
-    def __init__(self, sources: "list[tuple[RuleSource, str]]") -> None:
+    def __init__(self, sources: "list[tuple[RuleSource, str]]", home: str = "") -> None:
         self.sources = sources
+        self.home = home
 
     def limit(self, trigger: str, name: str) -> int:
         """A number of the settings; the own project's snapshot decides."""

@@ -43,7 +43,7 @@ def line(record: "Record") -> str:
 
 def reason(records: "list[Record]", ending: str) -> str:
     """The reason of a refusal or a question: what applies, then the way out, within the limit."""
-    room = REASON_LIMIT - len(ending) - 1
+    room = REASON_LIMIT - len(ending) - 2
     text = ""
     for record in records:
         more = line(record)
@@ -52,7 +52,8 @@ def reason(records: "list[Record]", ending: str) -> str:
         text = f"{text}\n{more}" if text else more
     if len(text) > room:
         text = text[: room - 1].rstrip() + "…"
-    return f"{text} {ending}"
+    stop = "" if text.endswith((".", "!", "?", "…", "”")) else "."
+    return f"{text}{stop} {ending}"
 
 
 def notice(record: "Record", level: str, what: str) -> str:

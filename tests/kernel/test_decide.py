@@ -284,3 +284,49 @@ def test_a_failure_gets_the_hints_for_its_class() -> None:
     )  # fmt: skip
     assert "packages/api" in verdict.context and "make first" in verdict.context
     assert "sudo" not in verdict.context
+
+
+HOME = "/home/dev/.local/share/hmd"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"rm -rf {HOME}",
+        "rm ~/.local/share/hmd/app/current",
+        "cd ~/.local/share/hmd && sed -i s/deny/advise/ snapshot/user",
+        f"echo x > {HOME}/disabled",
+        "hmctl uninstall --purge",
+        "hmctl config set log.debug true",
+    ],
+)
+def test_an_agent_is_asked_about_before_it_changes_hmd(command: str) -> None:
+    session = Session()
+    session.rules.home = HOME
+    assert session.call(command).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cat {HOME}/log/hooks.log",
+        f"ls {HOME}",
+        "hmctl status",
+        "hmctl config list",
+        "rm -rf build",
+    ],
+)
+def test_reading_hmd_is_nobodys_business(command: str) -> None:
+    session = Session()
+    session.rules.home = HOME
+    assert session.call(command).plain() == ["", "", "", ""]
+
+
+def test_edits_of_hook_entries_are_asked_about_and_other_edits_are_not() -> None:
+    session = Session()
+    session.rules.home = HOME
+    settings = {"file_path": "/home/dev/.claude/settings.json", "new_string": "[]"}
+    entry = "from client.hook import main"
+    assert session.tool("Edit", {**settings, "old_string": entry}).decision == "ask"
+    assert session.tool("Edit", {**settings, "old_string": "other"}).decision == ""
+    assert session.tool("Write", {"file_path": HOME + "/disabled"}).decision == "ask"
