@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -64,6 +65,17 @@ def package_build() -> Build:
     return Build(f"{__version__}-{digest.hexdigest()[:12]}", files)
 
 
+def kernel_hash() -> str:
+    """The digest in the build's name; snapshots say with which one they were filed."""
+    return package_build().name.rpartition("-")[2]
+
+
+def daemon_command(home: Home) -> list[str]:
+    """How a hook starts the daemon of this installation: isolated, and in UTF-8 mode."""
+    flags = ["-I", "-X", "utf8", "-m", "hmd.daemon.main", "--home", home.path]
+    return [sys.executable, *flags]
+
+
 def current(home: Home) -> str:
     """The name of the build that hooks run from, or ""."""
     try:
@@ -97,6 +109,7 @@ def refresh(home: Home, interpreter: str) -> Build:
         make_directories(home.app)
         if damage(home, build) or not os.path.exists(f"{home.app}/{build.name}/{PATTERNS}"):
             _place(home, build, interpreter)
+        write_through(home.daemon_command, "\n".join(daemon_command(home)) + "\n")
         if before != build.name:
             write_through(home.app_current, build.name + "\n")
         _drop_others(home, {build.name, before})

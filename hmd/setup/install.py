@@ -85,8 +85,9 @@ class _Plan(msgspec.Struct):
     report: Report
 
 
-def install(options: Options, enable: Enable, place: Place = copies.refresh) -> Report:
-    """Carries out an install; `enable(directory)` makes its project one that hmd works in.
+def install(options: Options, enable: Enable | None, place: Place = copies.refresh) -> Report:
+    """Carries out an install; `enable(directory)` makes its project one that hmd works in (None:
+    what is enabled stays as it is).
 
     `place(home, interpreter)` puts the copy that hooks run from into the home.
 
@@ -96,7 +97,8 @@ def install(options: Options, enable: Enable, place: Place = copies.refresh) -> 
     if options.dry_run:
         return _dry(plan)
     receipt_new = _write(plan, place)
-    _switch_on(plan, enable)
+    if enable is not None:
+        _switch_on(plan, enable)
     _look_around(plan, receipt_new)
     if options.self_test:
         problem = self_test.run(plan.home, plan.hook)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 from hmd.kernel.project import locate
 from hmd.setup import claude_code, exclude, receipt, surroundings
@@ -38,9 +39,8 @@ class Report(msgspec.Struct):
     failed: list[str] = []
 
 
-# Ends the daemon of the home; says how in words, or "" when none was running. Raises OSError
-# when one is running and cannot be ended.
-Stop = Callable[[], str]
+# Ends the daemon of the home; False when none was running. Raises HmdError when it cannot.
+Stop = Callable[[], bool]
 
 
 def uninstall(options: Options, stop: Stop) -> Report:
@@ -51,10 +51,9 @@ def uninstall(options: Options, stop: Stop) -> Report:
     for entry in _registered(options, known):
         _withdraw(home, entry, report)
     try:
-        said = stop()
-        if said:
-            report.done.append(said)
-    except OSError as error:
+        if stop():
+            report.done.append("stopped the daemon")
+    except HmdError as error:
         report.failed.append(f"the daemon could not be stopped: {error}")
     _remove_files(home, report)
     if options.purge:

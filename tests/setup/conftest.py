@@ -50,7 +50,7 @@ class User:
 
     def uninstall(self, cwd: Path | None = None, purge: bool = False) -> uninstall.Report:
         options = uninstall.Options(self.home.path, str(cwd or self.repo), self.env, purge)
-        return uninstall.uninstall(options, lambda: "")
+        return uninstall.uninstall(options, lambda: False)
 
 
 def tree(root: Path) -> dict[str, str]:

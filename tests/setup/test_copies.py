@@ -29,6 +29,7 @@ def test_the_copy_works_by_itself_and_is_repaired(tmp_path: Path) -> None:
     build = copies.refresh(home, interpreter)
     assert copies.current(home) == build.name
     assert copies.damage(home, build) == []
+    assert Path(home.daemon_command).read_text().splitlines() == copies.daemon_command(home)
     root = Path(home.app, build.name)
     assert list((root / "hmd" / "kernel" / "__pycache__").glob("address.*.pyc"))
     assert (root / copies.PATTERNS).stat().st_size > 0
@@ -42,7 +43,7 @@ def test_the_copy_works_by_itself_and_is_repaired(tmp_path: Path) -> None:
     assert copies.damage(home, build) == ["hmd/kernel/address.py"]
     copies.refresh(home, interpreter)
     assert copies.damage(home, build) == []
-    assert sorted(os.listdir(home.app)) == sorted([build.name, "current"])
+    assert sorted(os.listdir(home.app)) == sorted([build.name, "current", "daemon"])
 
 
 def test_an_interpreter_that_cannot_load_it_changes_nothing(tmp_path: Path) -> None:
@@ -63,6 +64,6 @@ def test_the_copy_before_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "app" / name).mkdir(parents=True)
     Path(home.app_current).write_text("1-old\n")
     copies.refresh(home, "unused")
-    assert sorted(os.listdir(home.app)) == ["1-old", "2-new", "current"]
+    assert sorted(os.listdir(home.app)) == ["1-old", "2-new", "current", "daemon"]
     copies.refresh(home, "unused")
-    assert sorted(os.listdir(home.app)) == ["2-new", "current"]
+    assert sorted(os.listdir(home.app)) == ["2-new", "current", "daemon"]

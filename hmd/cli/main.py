@@ -1,0 +1,137 @@
+"""`hmctl`: the root command, and the one place where errors become words and exit codes.
+
+Exit codes: 0 done, 1 error (or "not installed", "not running"), 2 wrong usage, 75 busy, try again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from hmd import __version__
+from hmd.cli import (
+    config,
+    daemon,
+    doctor,
+    install,
+    logs,
+    memory,
+    project,
+    proposal,
+    show,
+    snapshot,
+    status,
+    why,
+)
+from hmd.cli.session import begin
+from hmd.core.errors import EXIT_ERROR, EXIT_OK, EXIT_USAGE, HmdError
+
+PROGRAM = "hmctl"
+# typer ships its own click in some versions; this is its root of complaints about arguments.
+UsageProblem = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
+
+app = typer.Typer(
+    name=PROGRAM,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("install")(install.install)
+app.command("uninstall")(install.uninstall)
+app.command("status")(status.status)
+app.add_typer(memory.app, name="memory")
+app.command("why")(why.why)
+app.add_typer(project.app, name="project")
+app.add_typer(proposal.app, name="proposal")
+app.add_typer(daemon.app, name="daemon")
+app.add_typer(config.app, name="config")
+app.add_typer(snapshot.app, name="snapshot")
+app.command("doctor")(doctor.doctor)
+app.command("logs")(logs.logs)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        show.answer(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    ctx: typer.Context,
+    home: Annotated[
+        str, typer.Option("--home", metavar="DIRECTORY", help="The home; default: $HMD_HOME.")
+    ] = "",
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Memory for coding agents that acts before the mistake."""
+    ctx.obj = begin(home, os.environ)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs one command; returns its exit code. Whatever goes wrong becomes one line of words."""
+    try:
+        done = app(args=list(argv), prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+    except HmdError as error:
+        show.note(words(error))
+        return error.exit_code
+    except typer.Abort:
+        show.note(f"{PROGRAM}: given up")
+        return EXIT_ERROR
+    except KeyboardInterrupt:
+        return EXIT_ERROR
+    except BrokenPipeError:
+        # The reader has gone; Python must not complain about it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except UsageProblem as problem:  # type: ignore[misc]
+        show.note(_usage_words(problem))
+        return EXIT_USAGE
+    except Exception as error:
+        return _surprise(error)
+    return done if isinstance(done, int) else EXIT_OK
+
+
+def _usage_words(problem: BaseException) -> str:
+    """One line; a group without a command is answered with its help."""
+    say = getattr(problem, "format_message", None)
+    text = str(say() if say else problem)
+    if type(problem).__name__ == "NoArgsIsHelpError":
+        return text
+    text = " ".join(text.replace("Value error, ", "").split()).rstrip(".")
+    context = getattr(problem, "ctx", None)
+    place = context.command_path if context is not None else PROGRAM
+    return f"{PROGRAM}: {text[:1].lower()}{text[1:]}; see {place} --help"
+
+
+def words(error: HmdError) -> str:
+    """What failed first, its subject in quotes, then what to do."""
+    where = f': "{error.where}"' if error.where else ""
+    do = f"; {error.do}" if error.do else ""
+    return f"{PROGRAM}: {error.what}{where}{do}"
+
+
+def _surprise(error: Exception) -> int:
+    """A fault of ours: the traceback is what an issue needs."""
+    import traceback  # late
+
+    traceback.print_exception(error)
+    show.note(f"{PROGRAM} {__version__}: this is a fault of hmd; please report the lines above")
+    return EXIT_ERROR
+
+
+def run(argv: Sequence[str] | None = None) -> None:
+    """The entry point of the installed command."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")  # no locale makes an answer fail
+    sys.exit(main(sys.argv[1:] if argv is None else argv))

@@ -1,0 +1,35 @@
+"""Says what a change did, in the same words everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hmd.cli import show
+
+if TYPE_CHECKING:
+    from hmd.core.model import Outcome
+
+
+def tell(outcome: Outcome, done: str, json: bool) -> None:
+    """Prints a change: what it made of the memory or project, or the proposal it became."""
+    if json:
+        show.json_answer(outcome)
+        return
+    if outcome.proposal is not None and outcome.proposal.state == "open":
+        identifier = show.short(outcome.proposal.id)
+        show.answer(f"proposed {identifier}: a person decides with hmctl proposal accept")
+    elif outcome.memory is not None:
+        row = outcome.memory
+        show.answer(
+            f"{done} {show.short(row.id)} ({row.status}, {row.type}, {row.level}): "
+            + show.line(row.summary)
+        )
+    elif outcome.project is not None:
+        project = outcome.project
+        state = "enabled" if project.enabled else "disabled"
+        place = project.locations[0] if project.locations else project.name
+        show.answer(f"{done} {show.short(project.id)} ({state}): {place}")
+    else:
+        show.answer(done)
+    for note in outcome.notes:
+        show.note(note)

@@ -1,0 +1,80 @@
+"""Prints: the answer on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+SHORT = 8  # hex digits of an identifier that people see
+
+
+def clean(text: str) -> str:
+    """Text fit for a terminal: what would move the cursor or hide is shown as its number."""
+    return "".join(
+        char if char.isprintable() or char in "\n\t" else f"\\u{{{ord(char):x}}}" for char in text
+    )
+
+
+def line(text: str) -> str:
+    """The same on one line."""
+    return clean(" ".join(text.split()))
+
+
+def answer(text: str) -> None:
+    """What was asked for."""
+    sys.stdout.write(clean(text).rstrip("\n") + "\n")
+
+
+def json_answer(value: Any) -> None:
+    """The answer as JSON, keys in a fixed order."""
+    import msgspec  # late: only answers need it
+
+    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    sys.stdout.write(encoded.decode() + "\n")
+
+
+def note(text: str) -> None:
+    """A remark beside the answer."""
+    sys.stderr.write(clean(text).rstrip("\n") + "\n")
+
+
+def short(identifier: str | None) -> str:
+    return (identifier or "")[:SHORT]
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell; the last one is free."""
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    out = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        out.append("  ".join([*cells, row[-1]]).rstrip())
+    return "\n".join(out)
+
+
+def moment(ms: int | None) -> str:
+    """An instant in UTC, to the second; "" for none."""
+    import datetime  # late
+
+    if ms is None:
+        return ""
+    try:
+        at = datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC)
+    except (OverflowError, ValueError, OSError):
+        return str(ms)
+    return at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def duration(ms: int) -> str:
+    """A span for people: its two largest units."""
+    seconds = max(0, ms // 1000)
+    units = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+    parts: list[str] = []
+    for name, size in units:
+        if seconds >= size or (name == "s" and not parts):
+            parts.append(f"{seconds // size} {name}")
+            seconds %= size
+    return " ".join(parts[:2])

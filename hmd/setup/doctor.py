@@ -1,0 +1,314 @@
+"""Looks over an installation and says, for each thing that matters, whether it is well.
+
+Every check that is not OK says what to do. Checks read; `repair` changes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from hmd.core import model
+from hmd.core.config import load as load_config
+from hmd.core.errors import HmdError
+from hmd.kernel.address import Home
+from hmd.kernel.decide import SIGNATURELESS
+from hmd.setup import claude_code, copies, install, logs, receipt, self_test, surroundings
+from hmd.setup.files import read_text
+from hmd.setup.json_edit import JsonProblem
+from hmd.setup.receipt import Receipt, Registered
+
+T = TypeVar("T")
+State = Literal["OK", "WARN", "FAIL"]
+OK: State = "OK"
+WARN: State = "WARN"
+FAIL: State = "FAIL"
+LOG_LINES = 5_000
+AGAIN = "run hmctl install again"
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One finding. `name` is stable; `do` says what helps ("" for OK)."""
+
+    name: str
+    state: State
+    what: str
+    do: str = ""
+
+
+class Patient(msgspec.Struct, frozen=True):
+    """What is looked over; `call(method, parameters, answer)` asks the daemon (HmdError)."""
+
+    home: str
+    cwd: str
+    env: Mapping[str, str]
+    call: Callable[[str, Any, type[Any]], Any]
+    probe: Callable[[], str]
+    self_test: bool = False
+
+
+def examine(patient: Patient) -> list[Check]:
+    """Every check, in the order in which a person would mend things. Never raises HmdError."""
+    home = Home(patient.home)
+    found = list(_home(home))
+    try:
+        known = receipt.load(home)
+    except HmdError as error:
+        known = None
+        found.append(Check("receipt", FAIL, str(error), AGAIN))
+    else:
+        if known is None:
+            found.append(Check("receipt", FAIL, "hmd is not installed", "run hmctl install"))
+    known = known or Receipt()
+    found += _registrations(home, known)
+    found += _copy(home)
+    found += _switches(home, patient.env)
+    found += _config(home)
+    found += _programs(patient.env)
+    found += _daemon(patient)
+    found += _hook_log(home)
+    if patient.self_test:
+        found += _self_test(home, known)
+    return found
+
+
+def _home(home: Home) -> Iterator[Check]:
+    try:
+        install.check_home(home)
+    except HmdError as error:
+        yield Check("home", FAIL, f"{error.what}: {home.path}", error.do or "choose another home")
+        return
+    if os.path.isdir(home.path):
+        yield Check("home", OK, f"{home.path} is yours alone")
+    socket = home.socket
+    if not socket.startswith(home.path):
+        yield Check("socket", OK, f"the home's path is long: the socket is {socket}")
+
+
+# --- hooks ----------------------------------------------------------------------------------
+
+
+def _registrations(home: Home, known: Receipt) -> Iterator[Check]:
+    interpreters = {known.interpreter} if known.interpreter else set()
+    for entry in known.registered:
+        yield from _registration(home, entry, interpreters)
+    for path in sorted(interpreters):
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            warning = surroundings.base_interpreter([path]).warning
+            yield Check("interpreter", WARN if warning else OK, warning or f"{path} is there")
+        else:
+            yield Check("interpreter", FAIL, f"{path} is gone: no hook runs", AGAIN)
+
+
+def _registration(home: Home, entry: Registered, interpreters: set[str]) -> Iterator[Check]:
+    name = f"hooks ({entry.scope})"
+    try:
+        text = read_text(entry.file) or ""
+        ours = [one for one in claude_code.registrations(text) if one.home == home.path]
+        off = claude_code.hooks_switched_off(text)
+    except (OSError, JsonProblem) as error:
+        yield Check(name, FAIL, f"{entry.file} cannot be read: {error}", "correct the file")
+        return
+    interpreters.update(one.interpreter for one in ours)
+    missing = [event for event, _, _ in claude_code.EVENTS if event not in {o.event for o in ours}]
+    if off:
+        yield Check(name, FAIL, f"disableAllHooks is set in {entry.file}", "remove it")
+    if missing:
+        what = "no hooks" if not ours else "no hook for " + ", ".join(missing)
+        yield Check(name, FAIL, f"{what} in {entry.file}", AGAIN)
+    elif len(ours) > len(claude_code.EVENTS):
+        yield Check(name, WARN, f"some hooks stand twice in {entry.file}", AGAIN)
+    elif not all(one.current for one in ours):
+        yield Check(name, WARN, f"the hooks in {entry.file} are of an older build", AGAIN)
+    else:
+        yield Check(name, OK, f"{len(ours)} hooks in {entry.file}")
+
+
+def _copy(home: Home) -> Iterator[Check]:
+    build, now = copies.package_build(), copies.current(home)
+    damaged = copies.damage(home, build) if now == build.name else []
+    if not now:
+        yield Check("copy", FAIL, "hooks have nothing to run", AGAIN)
+    elif now != build.name:
+        yield Check("copy", WARN, f"hooks run {now}, the package is {build.name}", AGAIN)
+    elif damaged:
+        yield Check("copy", FAIL, f"{len(damaged)} files differ, such as {damaged[0]}", AGAIN)
+    elif not os.path.exists(home.daemon_command):
+        yield Check("copy", FAIL, "hooks do not know how to start the daemon", AGAIN)
+    else:
+        yield Check("copy", OK, f"hooks run {now}")
+
+
+def _switches(home: Home, env: Mapping[str, str]) -> Iterator[Check]:
+    if os.path.exists(home.disabled):
+        yield Check("switch", WARN, f"hooks are off: {home.disabled}", "run hmctl config on")
+    if env.get("HMD_DISABLE", "0") not in ("", "0"):
+        yield Check("switch", WARN, "hooks are off: HMD_DISABLE is set", "unset HMD_DISABLE")
+
+
+def _self_test(home: Home, known: Receipt) -> Iterator[Check]:
+    form = known.registered[0].form if known.registered else "exec"
+    form = form if form in claude_code.FORMS else "exec"
+    hook = claude_code.Hook(known.interpreter, home.path, form)
+    problem = self_test.run(home, hook) if known.interpreter else "hmd is not installed"
+    if problem:
+        yield Check("self-test", FAIL, problem, "look at hmctl logs and hmctl logs --daemon")
+    else:
+        yield Check("self-test", OK, "a hook answered as the host will call it")
+
+
+def _hook_log(home: Home) -> Iterator[Check]:
+    try:
+        calls = logs.per_event(logs.last_lines(home.hook_log, LOG_LINES))
+    except HmdError as error:
+        yield Check("calls", WARN, str(error), "look at the permissions of the log")
+        return
+    if not calls:
+        do = "start a new session of the agent in an enabled project"
+        yield Check("calls", WARN, "no hook has been called yet", do)
+    for event, one in sorted(calls.items()):
+        what = f"{event}: {one.count} calls, the last {one.last} {one.status}, p95 {one.p95:.1f} ms"
+        bad = one.status.startswith("error:") or one.status in ("bad_stdin", "snapshot_missing")
+        yield Check("calls", WARN if bad else OK, what, "look at hmctl logs" if bad else "")
+
+
+# --- what is behind them --------------------------------------------------------------------
+
+
+def _config(home: Home) -> Iterator[Check]:
+    _, problems = load_config(home.config)
+    for one in problems:
+        what = f"{one.where} {one.what}; {one.used} is used"
+        yield Check("config", WARN, what, f"correct it in {home.config}")
+    if not problems:
+        yield Check("config", OK, "no bad values")
+
+
+def _programs(env: Mapping[str, str]) -> Iterator[Check]:
+    found = [name for name in ("claude", "codex") if surroundings.find_program(name, env)]
+    if found:
+        yield Check("extraction", OK, "found " + ", ".join(found))
+    else:
+        do = "install one, or name it by HMD_CLAUDE_BIN or HMD_CODEX_BIN"
+        yield Check("extraction", WARN, "neither claude nor codex was found", do)
+
+
+def _daemon(patient: Patient) -> Iterator[Check]:
+    state = patient.probe()
+    if state == "unreachable":
+        yield Check("daemon", FAIL, "it does not answer", "run hmctl daemon restart")
+        return
+    try:
+        found: model.Status = patient.call("status", {}, model.Status)
+    except HmdError as error:
+        yield Check("daemon", FAIL, str(error), error.do or "look at hmctl logs --daemon")
+        return
+    began = "answers" if state == "ready" else "was started and answers"
+    yield Check("daemon", OK, f"process {found.pid}, build {found.build}, {began}")
+    if found.home and found.home != patient.home:
+        yield Check("daemon", FAIL, f"it serves {found.home}", "run hmctl daemon restart")
+    yield from _store(found)
+    yield from _memories(patient)
+
+
+def _store(found: model.Status) -> Iterator[Check]:
+    do = {"stale": "run hmctl snapshot rebuild", "missing": "run hmctl snapshot rebuild"}
+    if found.enabled:
+        yield Check(
+            "snapshot",
+            OK if found.snapshot == "fresh" else WARN,
+            f"{found.snapshot}, generation {found.generation}",
+            do.get(found.snapshot, ""),
+        )
+    else:
+        yield Check("project", WARN, "hmd is not enabled here", "run hmctl project enable")
+    store = found.store
+    if store.state == "newer":
+        yield Check("database", FAIL, "a newer hmd has written it", "upgrade this one")
+    elif store.state == "damaged":
+        yield Check("database", FAIL, "it is damaged", "look at hmctl logs --daemon")
+    else:
+        yield Check("database", OK, f"{store.state}, schema {store.schema}")
+    for line in store.problems:
+        yield Check("database", WARN, line, "look at hmctl logs --daemon")
+
+
+def _memories(patient: Patient) -> Iterator[Check]:
+    wanted = model.MemoryFilter(status="active", project="all", limit=100_000)
+    try:
+        found: model.MemoryList = patient.call("memory.list", wanted, model.MemoryList)
+    except HmdError as error:
+        yield Check("memories", WARN, str(error), error.do or "try again")
+        return
+    dead = [(row, why) for row in found.rows if (why := unreachable(row))]
+    for row, why in dead:
+        do = f"run hmctl memory edit {row.id[:8]}"
+        yield Check("memories", WARN, f"{row.id[:8]} can never act: {why}", do)
+    if not dead:
+        yield Check("memories", OK, f"{len(found.rows)} in force, all can act")
+
+
+def unreachable(row: model.MemoryRow) -> str:
+    """Why an active memory can never act; "" when it can."""
+    if not row.triggers:
+        return "it has no trigger"
+    if "before_tool" not in row.triggers or len(row.triggers) > 1:
+        return ""
+    if row.sig is None:
+        return "" if row.type in SIGNATURELESS else f"a {row.type} before a tool needs a signature"
+    if row.sig.kind == "cmd" and row.sig.plain is None:
+        return "its command signature cannot be read"
+    if row.tools and row.sig.tool != "*" and row.sig.tool not in row.tools:
+        return f"its signature is for {row.sig.tool}, its tools are {', '.join(row.tools)}"
+    return ""
+
+
+# --- repair ---------------------------------------------------------------------------------
+
+
+def repair(patient: Patient, checks: list[Check], end_daemon: Callable[[], bool]) -> list[str]:
+    """Mends what can be mended without a question; returns what was done, in words.
+
+    Raises HmdError when a repair is refused.
+    """
+    home, bad = Home(patient.home), {one.name for one in checks if one.state != OK}
+    done = []
+    if "home" in bad and os.path.isdir(home.path) and os.stat(home.path).st_uid == os.getuid():
+        os.chmod(home.path, 0o700)
+        done.append(f"closed {home.path} to others")
+    if any(name in bad for name in ("receipt", "copy", "interpreter")) or any(
+        name.startswith("hooks") for name in bad
+    ):
+        done += _install_again(patient, home)
+    if any(one.name == "daemon" and one.state == FAIL for one in checks) and end_daemon():
+        done.append("ended a daemon that did not answer")
+    if "snapshot" in bad:
+        patient.call("snapshot.rebuild", model.SnapshotRef(), model.SnapshotList)
+        done.append("rebuilt the snapshots")
+    return done
+
+
+def _install_again(patient: Patient, home: Home) -> list[str]:
+    """Every registration of the receipt anew, in the form it had; enables nothing."""
+    known = receipt.load_if_whole(home)
+    done: list[str] = []
+    for entry in known.registered or [Registered(claude_code.HOST, "user", "")]:
+        project = entry.scope == "project"
+        cwd = os.path.dirname(os.path.dirname(entry.file)) if project else patient.cwd
+        env = dict(patient.env)
+        if not project and entry.file:
+            env["CLAUDE_CONFIG_DIR"] = os.path.dirname(entry.file)
+        form = entry.form if entry.form in claude_code.FORMS else None
+        options = install.Options(
+            home.path,
+            cwd,
+            env,
+            project=project,
+            form=form,
+            self_test=False,
+        )
+        done += install.install(options, None).done
+    return done
