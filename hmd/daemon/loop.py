@@ -3,6 +3,7 @@
 The socket listens before the store is open: hook calls need only files.
 """
 
+import importlib
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator
 import trio
 
 from hmd.core.clock import SystemClock
+from hmd.core.errors import HmdError
 from hmd.daemon.build import digest
 from hmd.daemon.handlers import Handlers
 from hmd.daemon.hook import Hooks
@@ -61,6 +63,7 @@ class Daemon:
                 )
                 nursery.start_soon(self._hooklog.run)
                 nursery.start_soon(self._keep_house)
+                nursery.start_soon(self._keep_store)
                 self._ownership.announce()
                 log.line(f"serving '{self._services.home.path}' as {self._services.record.build}")
                 self._ready.ready()
@@ -82,6 +85,28 @@ class Daemon:
 
     def _bind(self) -> Listener:
         return unix.listen(self._services.home.socket)
+
+    async def _keep_store(self) -> None:
+        """Opens the store and holds it open. Without it hooks are served; calls are told why."""
+        # Imported here and in a thread: it takes longer than everything before readiness.
+        stores = await trio.to_thread.run_sync(importlib.import_module, "hmd.store.store")
+        services = self._services
+        try:
+            async with stores.Store.open(
+                services.home, services.clock, self._resident.kernel_hash
+            ) as store:
+                for problem in store.problems:
+                    self._log.line(problem)
+                services.store.opened(store)
+                await trio.sleep_forever()
+        except HmdError as error:
+            self._log.line(f"the store cannot be opened: {error}")
+            services.store.failed(error)
+        except Exception as error:
+            self._log.trouble("the store fails", error)
+            services.store.failed(
+                HmdError("internal", "the store failed", services.home.daemon_log, "see the log")
+            )
 
     async def _keep_house(self) -> None:
         """Takes up new settings, and leaves an idle home where that is wished."""

@@ -7,10 +7,11 @@ answer is the one a stub would have given from the same files.
 
 from collections import OrderedDict
 
+from hmd.daemon.places import Places
 from hmd.kernel import event as ev
-from hmd.kernel import ledger, project, turn
+from hmd.kernel import ledger, turn
 from hmd.kernel.address import Home
-from hmd.kernel.project import Project
+from hmd.kernel.project import Project, adopt
 from hmd.kernel.rules import Rules
 from hmd.kernel.snapshot import USER, Snapshot
 from hmd.kernel.turn import Turn
@@ -27,6 +28,7 @@ class Resident:
     def __init__(self, home: Home, kernel_hash: str) -> None:
         self.home = home
         self.kernel_hash = kernel_hash
+        self._places = Places(home)
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._turns: OrderedDict[str, Turn] = OrderedDict()
 
@@ -37,9 +39,9 @@ class Resident:
     # -- hmd.kernel.answer.Sources --
 
     def project(self, cwd: str, never: tuple[str, ...]) -> Project | None:
-        found = project.resolve(self.home, cwd, never)
+        found = self._places.project(cwd, never)
         if found is not None and found.enabled and not found.id:
-            found.id = project.adopt(self.home, found.location)
+            found.id = adopt(self.home, found.location)
         return found
 
     def rules(self, project: Project) -> Rules:
@@ -51,7 +53,7 @@ class Resident:
             snapshot = self.snapshot(name) if name else None
             if snapshot is not None:
                 found.append((snapshot, root))
-        return Rules(found)  # type: ignore[arg-type]
+        return Rules(found, self.home.path)  # type: ignore[arg-type]
 
     def turn(self, key: str) -> Turn:
         held = self._turns.get(key)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import trio
 
@@ -15,6 +15,9 @@ from hmd.daemon.metrics import Metrics
 from hmd.daemon.resident import Resident
 from hmd.daemon.settings import LiveConfig
 from hmd.kernel.address import Home
+
+if TYPE_CHECKING:
+    from hmd.store.store import Store  # at run time it is imported after the socket listens
 
 _ACTORS: dict[str, Actor] = {actor: actor for actor in get_args(Actor)}
 
@@ -35,7 +38,7 @@ class StoreSlot:
 
     def __init__(self) -> None:
         self._settled = trio.Event()
-        self._store: Any = None
+        self._store: Store | None = None
         self.error: HmdError | None = None
 
     @property
@@ -53,7 +56,7 @@ class StoreSlot:
         state: Any = self.error.code if self.error.code == "newer" else "damaged"
         return StoreStatus(state=state, problems=problems)
 
-    def opened(self, store: Any) -> None:
+    def opened(self, store: "Store") -> None:
         self._store = store
         self._settled.set()
 
@@ -61,11 +64,11 @@ class StoreSlot:
         self.error = error
         self._settled.set()
 
-    async def get(self) -> Any:
+    async def get(self) -> "Store":
         """The open store; waits while it opens. Raises the HmdError that keeps it shut."""
         await self._settled.wait()
-        if self.error is not None:
-            raise self.error
+        if self._store is None:
+            raise self.error or HmdError("internal", "the store is gone")
         return self._store
 
 

@@ -21,6 +21,7 @@ async def status(services: Services, caller: Caller, _: Nothing) -> model.Status
     project = resolve(services.home, caller.cwd) if caller.cwd else None
     name = project.id if project is not None else ""
     snapshot = services.resident.snapshot(name or USER)
+    store, counts, newest = await _of_the_store(services, name or None)
     return model.Status(
         pid=os.getpid(),
         owner=record.manager or "on demand",
@@ -33,9 +34,10 @@ async def status(services: Services, caller: Caller, _: Nothing) -> model.Status
         enabled=project is not None and project.enabled,
         disabled=os.path.exists(services.home.disabled),
         generation=snapshot.generation if snapshot is not None else 0,
-        snapshot=freshness(snapshot, services.resident.kernel_hash),
+        snapshot=freshness(snapshot, services.resident.kernel_hash, newest),
         sessions=services.resident.sessions,
-        store=services.store.status,
+        store=store,
+        counts=counts,
         latency={event: latency(found) for event, found in metrics.events.items()},
         decisions=dict(metrics.decisions),
         config_problems=[
@@ -54,9 +56,20 @@ def latency(histogram: Histogram) -> model.Latency:
     )
 
 
-def freshness(snapshot: Snapshot | None, kernel_hash: str) -> Freshness:
-    """Whether what decides is there, whole, and filed by the kernel that reads it."""
+async def _of_the_store(
+    services: Services, project: str | None
+) -> tuple[model.StoreStatus, model.Counts, int]:
+    """(its state, what it counts, number of the newest change that a snapshot must hold)."""
+    slot = services.store
+    if slot.state != "ready":
+        return slot.status, model.Counts(), 0
+    store = await slot.get()
+    return await store.status(), await store.counts(), await store.newest_change(project)
+
+
+def freshness(snapshot: Snapshot | None, kernel_hash: str, newest: int) -> Freshness:
+    """Whether what decides is there, whole, filed by the kernel that reads it, and up to date."""
     if snapshot is None:
         return "missing"
     filed = snapshot.header.get("kernel", kernel_hash) == kernel_hash
-    return "fresh" if filed and not snapshot.problem else "stale"
+    return "fresh" if filed and not snapshot.problem and snapshot.generation >= newest else "stale"
