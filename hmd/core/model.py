@@ -4,7 +4,7 @@ The protocol only grows: every field has a default and unknown fields are skippe
 understands an older one. Times are milliseconds since the epoch; identifiers 32 hex digits.
 """
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -28,14 +28,13 @@ AGENT_ACTORS = frozenset(["agent_cli", "mcp"])
 
 
 class Signature(Struct, frozen=True):
-    """What a memory matches calls by. `plain` is the parsed command of kind `cmd`, else null."""
+    """What a memory matches calls by."""
 
     tool: str = "bash"
     target: str = "command"
     kind: Literal["cmd", "glob", "regex", "substring"] = "cmd"
     pattern: str = ""
     negate: bool = False
-    plain: Any = None
 
     @property
     def spec(self) -> str:

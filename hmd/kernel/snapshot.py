@@ -232,12 +232,20 @@ class Snapshot:
         self._header, self.problem = _read_header(self._pread(HEADER_BYTES, 0), opened.st_size)
         generation = self._header.get("generation")
         self._base_generation = generation if isinstance(generation, int) else 0
-        if self.problem or self._header.get("kernel") != self._kernel:
+        if self.problem or self._foreign:
             self._file_all()
+
+    @property
+    def _foreign(self) -> bool:
+        """Another kernel filed this base, or it cannot be told which."""
+        return self._base_stat is not None and self._header.get("kernel") != self._kernel
 
     def _file_all(self) -> None:
         filed: dict[str, list[tuple[str, Record]]] = {}
+        foreign = self._foreign
         for key, record in self._scan():
+            if foreign:
+                _parse_anew(record)
             for name in buckets_of(record):
                 filed.setdefault(name, []).append((key, record))
         self._filed = filed
@@ -291,8 +299,21 @@ class Snapshot:
         if not key:
             return  # a line without a memory only moves the generation
         found = record if isinstance(record, dict) else None
+        if found is not None and self._foreign:
+            _parse_anew(found)
         self._tail[key] = found
         self._tail_buckets[key] = buckets_of(found) if found else []
+
+
+def _parse_anew(record: "Record") -> None:
+    """Reads a command signature with this kernel: the parsed form is private to the one that
+    wrote it."""
+    sig = record.get("sig")
+    if isinstance(sig, dict) and sig.get("kind") == "cmd":
+        from hmd.kernel.shell.signature import parse_signature, to_plain  # late: rare and big
+
+        parsed = parse_signature(str(sig.get("pattern") or ""))
+        sig["plain"] = None if parsed.problem else to_plain(parsed)
 
 
 def _u32(data: bytes, at: int) -> int:

@@ -72,7 +72,8 @@ def apply_change(connection: sqlite3.Connection, seq: int, change: ch.AnyChange)
 
 
 def _apply(connection: sqlite3.Connection, change: ch.AnyChange, applied: Applied) -> None:
-    if change.actor in AGENT_ACTORS and not isinstance(change, ch.OpenProposal):
+    # Recording that a project exists changes nothing of what is remembered.
+    if change.actor in AGENT_ACTORS and not isinstance(change, (ch.OpenProposal, ch.CreateProject)):
         raise HmdError("refused", "an agent can only propose changes")
     if isinstance(change, ch.AddMemory):
         applied.memories.append(Touched(None, memories.add(connection, applied.seq, change)))

@@ -162,7 +162,13 @@ def records(draw: st.DrawFn) -> Record:
     }
     if kind == "cmd":
         key = draw(st.lists(st.sampled_from(["git", "npm", "푸시", "push"]), min_size=1))
-        changes["sig"] = {"tool": "bash", "kind": "cmd", "plain": plain_of(*key)}
+        pattern = " ".join(key)
+        changes["sig"] = {
+            "tool": "bash",
+            "kind": "cmd",
+            "pattern": pattern,
+            "plain": to_plain(parse_signature(pattern)),
+        }
     elif kind == "glob":
         changes["sig"] = {"tool": "edit", "kind": "glob", "pattern": draw(PATTERNS)}
     else:
@@ -236,6 +242,19 @@ def test_unfinished_tail_line_is_ignored_and_not_glued_to_the_next(tmp_path: Pat
     snapshot = opened(path)
     assert ids(snapshot.records_for(["c:git"])) == [1, 2, 3]
     assert "tail" in snapshot.problem
+
+
+def test_foreign_kernel_reads_signatures_anew(tmp_path: Path) -> None:
+    """Guards an upgrade: what another kernel parsed is not trusted, in base or tail."""
+    path = tmp_path / "user"
+    stale = {"written": "by another kernel"}
+    sig = {"tool": "bash", "kind": "cmd", "pattern": "git push", "negate": False, "plain": stale}
+    write(path, [memory(1, sig=sig)])
+    append_tail(path, 2, memory(2)["id"], memory(2, sig=sig))
+    found = opened(path, "newer").records_for(["c:git"])
+    assert ids(found) == [1, 2]
+    assert [each["sig"]["plain"] for each in found] == [plain_of("git", "push")] * 2
+    assert opened(path).records_for(["c:git"]) == []
 
 
 def damage(path: Path, offset: int, data: bytes) -> None:
