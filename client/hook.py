@@ -37,6 +37,7 @@ ANSWERED, ABSENT, LATE, REFUSED, DECLINED = "answered", "absent", "late", "refus
 def main(home_path: str, event: str, build: str, host: str = "claude-code") -> None:
     """One hook call. Never returns: the process ends here, without the interpreter's clean-up."""
     started = time.monotonic()
+    posix.umask(0o077)  # whatever is created under the home is its owner's alone
     if posix.environ.get(DISABLE, b"") not in (b"", b"0"):
         drain()
         posix._exit(0)
