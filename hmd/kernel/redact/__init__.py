@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Spans = list[tuple[int, int]]
 
-__all__ = ["MARK", "clip", "is_clean", "redact", "redact_command"]
+__all__ = ["MARK", "clip", "is_clean", "redact", "redact_command", "secret_spans"]
 
 # How far beyond a cut the text is read, in characters: what straddles the cut is seen whole.
 BEYOND = 4096
@@ -55,6 +55,11 @@ def redact_command(text: str, form: "Any" = None) -> str:
 def is_clean(text: str) -> bool:
     """True when `redact` would change nothing."""
     return redact(text) == text
+
+
+def secret_spans(text: str) -> "Spans":
+    """(start, end) of every secret in `text`, in order, none overlapping or touching."""
+    return [span for span in _merged(_find(text)) if text[span[0] : span[1]] != MARK]
 
 
 def clip(text: str, head: int, tail: int = 0) -> str:
@@ -141,22 +146,27 @@ def _find(text: str) -> "Spans":
     return spans
 
 
+def _merged(spans: "Spans") -> "Spans":
+    """`spans` in order, those that overlap or touch made one."""
+    merged: Spans = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif end > start:
+            merged.append((start, end))
+    return merged
+
+
 def _mask(text: str, spans: "Spans", start: int = 0, end: int = -1) -> str:
-    """text[start:end] with the parts of `spans` in it masked; touching spans become one mask."""
+    """text[start:end] with the parts of `spans` in it masked."""
     if end < 0:
         end = len(text)
     out: list[str] = []
     position = start
-    last = -1
-    for begin, stop in sorted(spans):
-        if stop <= start or begin >= end or begin >= stop:
-            continue
-        if begin > position or last < 0:
-            out.append(text[position : max(begin, position)])
+    for begin, stop in _merged(spans):
+        if stop > start and begin < end:
+            out.append(text[position:begin])
             out.append(MARK)
-        elif begin == position and last >= 0:
-            pass  # touches the mask before it
-        position = max(position, stop)
-        last = begin
+            position = stop
     out.append(text[position:end])
     return "".join(out)
