@@ -25,6 +25,9 @@ __all__ = ["call", "command", "probe", "start"]
 
 T = TypeVar("T")
 
+# The caller's own: these directories are no projects (hmd/kernel/project.py).
+PASSED = ("HOME", "TMPDIR")
+
 SLACK_S = 2.0  # beyond the method's own deadline
 BUSY_PAUSE_S = 0.1
 BUSY_TRIES = 20
@@ -64,10 +67,12 @@ def call(
         "actor": actor,
         "cwd": cwd or _working_directory(),
     }
+    environ = os.environ if environ is None else environ
+    for name in PASSED:
+        if environ.get(name):
+            header[f"env.{name}"] = environ[name]
     request = frame.request(frame.CALL, header, msgspec.json.encode(body))
-    status, data = _deliver(
-        home, contract, request, os.environ if environ is None else environ, start_daemon
-    )
+    status, data = _deliver(home, contract, request, environ, start_daemon)
     if status == frame.ERROR:
         raise _error(data)
     try:

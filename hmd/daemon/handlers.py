@@ -1,4 +1,4 @@
-"""Answers requests: hook calls at once, `call` methods through the table at the end.
+"""Answers requests: hook calls at once, `call` methods here or by a use case.
 
 One place turns errors into answers: a refusal becomes its words, a surprise becomes `internal`
 and a traceback in the daemon's log. Nothing a client sends is written anywhere from here.
@@ -45,20 +45,31 @@ class Handlers:
     def dropped(self) -> None:
         self._services.metrics.dropped += 1
 
+    async def _run(self, method: Method, caller: Caller, given: Any) -> Any:
+        services, seconds = self._services, method.deadline_ms / 1000
+        alone = WITHOUT_STORE.get(method.name)
+        with trio.move_on_after(seconds):
+            if alone is not None:
+                return await alone(services, caller, given)
+            use_cases = await services.store.get()
+            if not method.mutates:
+                return await use_cases.run(method.name, caller, given)
+            # Once begun a change runs to its end: journal, database and snapshot go together.
+            with trio.CancelScope(shield=True):
+                return await use_cases.run(method.name, caller, given)
+        raise _late(method)
+
     async def call(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         began = time.perf_counter_ns()
         services = self._services
         services.last_request = time.monotonic()
         name = header.get("method", "")
         try:
-            method, handler = _look_up(name)
+            method = METHODS.get(name)
+            if method is None:
+                raise _unknown(name)
             given = _decode(body, method.parameters)
-            caller = Caller(header)
-            with trio.move_on_after(method.deadline_ms / 1000) as scope:
-                result = await handler(services, caller, given)
-            if scope.cancelled_caught:
-                raise HmdError("busy", f"'{name}' was not done in {method.deadline_ms} ms")
-            return frame.OK, _encode(result)
+            return frame.OK, _encode(await self._run(method, Caller(header), given))
         except HmdError as error:
             return frame.ERROR, error_body(error)
         except Exception as error:
@@ -71,20 +82,21 @@ class Handlers:
             services.metrics.call(name, (time.perf_counter_ns() - began) // 1000)
 
 
+def _late(method: Method) -> HmdError:
+    return HmdError("busy", f"'{method.name}' was not done in {method.deadline_ms} ms")
+
+
 def error_body(error: HmdError) -> bytes:
     """The body of an `error` answer (docs/internals.md, "Frames")."""
     return _encode({"code": error.code, "what": error.what, "where": error.where, "do": error.do})
 
 
-def _look_up(name: str) -> tuple[Method, Handler]:
-    method, handler = METHODS.get(name), HANDLERS.get(name)
-    if method is None or handler is None:
-        raise HmdError(
-            "usage",
-            f"unknown method '{name}'",
-            do="this daemon may be older than its client: run hmctl daemon stop, then again",
-        )
-    return method, handler
+def _unknown(name: str) -> HmdError:
+    return HmdError(
+        "usage",
+        f"unknown method '{name}'",
+        do="this daemon may be older than its client: run hmctl daemon restart",
+    )
 
 
 def _decode(body: bytes, parameters: Any) -> Any:
@@ -99,7 +111,7 @@ async def _ping(services: Services, _: Caller, __: Nothing) -> Pong:
         pid=os.getpid(),
         version=VERSION,
         build=services.record.build,
-        ready=services.store.state == "ready",
+        ready=services.store.is_ready,
     )
 
 
@@ -108,7 +120,7 @@ async def _stop(services: Services, _: Caller, __: Nothing) -> Stopping:
     return Stopping(pid=os.getpid())
 
 
-HANDLERS: dict[str, Handler] = {
+WITHOUT_STORE: dict[str, Handler] = {
     "ping": _ping,
     "stop": _stop,
     "status": status,

@@ -21,7 +21,7 @@ from hmd.daemon.log import Log
 from hmd.daemon.ready import Readiness
 from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
-from hmd.daemon.services import Services
+from hmd.daemon.services import Services, UseCases
 from hmd.daemon.watch import keep_address
 from hmd.transport import unix
 from hmd.transport.base import Listener
@@ -52,28 +52,41 @@ class Daemon:
         self._server = Server(Handlers(self._services, hooks.decide), log, _limits())
 
     async def live(self) -> None:
-        server, log = self._server, self._log
+        log = self._log
         with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             listener = self._first_listener()
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(_leave_at_signal, signals, server)
-                nursery.start_soon(server.listen, listener, nursery)
-                nursery.start_soon(
-                    keep_address, server, self._ownership.lock, self._bind, listener, nursery, log
-                )
-                nursery.start_soon(self._hooklog.run)
-                nursery.start_soon(self._keep_house)
-                nursery.start_soon(self._keep_store)
+            # Two nurseries: what answers ends before what it is answered from.
+            async with trio.open_nursery() as background:
+                background.start_soon(_leave_at_signal, signals, self._server)
+                background.start_soon(self._hooklog.run)
+                background.start_soon(self._keep_store)
+                background.start_soon(self._leave_when_idle)
                 self._ownership.announce()
                 log.line(f"serving '{self._services.home.path}' as {self._services.record.build}")
-                self._ready.ready()
-                await server.leaving.wait()
-                log.line(f"leaving: {server.reason}")
-                await server.drain()
-                nursery.cancel_scope.cancel()
+                async with trio.open_nursery() as clients:
+                    await self._serve(listener, clients)
+                background.cancel_scope.cancel()
         self._resident.save_all()
         self._resident.close()
         self._hooklog.flush()
+
+    async def _serve(self, listener: Listener, clients: trio.Nursery) -> None:
+        server = self._server
+        clients.start_soon(server.listen, listener, clients)
+        clients.start_soon(
+            keep_address,
+            server,
+            self._ownership.lock,
+            self._bind,
+            listener,
+            clients,
+            self._log,
+        )
+        self._ready.ready()
+        await server.leaving.wait()
+        self._log.line(f"leaving: {server.reason}")
+        await server.drain()
+        clients.cancel_scope.cancel()
 
     def _first_listener(self) -> Listener:
         address = self._services.home.socket
@@ -88,19 +101,22 @@ class Daemon:
 
     async def _keep_store(self) -> None:
         """Opens the store and holds it open. Without it hooks are served; calls are told why."""
-        # Imported here and in a thread: it takes longer than everything before readiness.
-        stores = await trio.to_thread.run_sync(importlib.import_module, "hmd.store.store")
         services = self._services
         try:
-            async with stores.Store.open(
-                services.home, services.clock, self._resident.kernel_hash
-            ) as store:
-                for problem in store.problems:
+            # In a thread: loading it takes longer than everything before readiness.
+            calls = await trio.to_thread.run_sync(importlib.import_module, "hmd.daemon.calls")
+            async with calls.opened(
+                services.home, services.clock, self._resident.kernel_hash, services.config.current
+            ) as use_cases:
+                for problem in use_cases.app.store.problems:
                     self._log.line(problem)
-                services.store.opened(store)
-                await trio.sleep_forever()
+                services.store.opened(use_cases)
+                while True:
+                    await trio.sleep(HOUSEKEEPING_S)
+                    if services.config.refresh():
+                        await self._take_settings(use_cases)
         except HmdError as error:
-            self._log.line(f"the store cannot be opened: {error}")
+            self._log.line(f"the store cannot be used: {error}")
             services.store.failed(error)
         except Exception as error:
             self._log.trouble("the store fails", error)
@@ -108,12 +124,16 @@ class Daemon:
                 HmdError("internal", "the store failed", services.home.daemon_log, "see the log")
             )
 
-    async def _keep_house(self) -> None:
-        """Takes up new settings, and leaves an idle home where that is wished."""
+    async def _take_settings(self, use_cases: UseCases) -> None:
+        try:
+            await use_cases.take_settings(self._services.config.current)
+        except HmdError as error:
+            self._log.line(f"snapshots still hold the settings from before: {error}")
+
+    async def _leave_when_idle(self) -> None:
         services = self._services
         while True:
             await trio.sleep(HOUSEKEEPING_S)
-            services.config.refresh()
             minutes = services.config.current.user.daemon.idle_exit_minutes
             if minutes and time.monotonic() - services.last_request > minutes * 60:
                 self._server.leave(f"idle for {minutes} minutes")

@@ -90,7 +90,6 @@ class Resident:
             return
         due = held.offset - held.saved >= turn.CHECKPOINT_EVERY
         if due or kind in _LAST_OF_A_TURN:
-            turn.catch_up(held, self.home.ledger(key))
             self._save(key, held)
         if kind == ev.SESSION_END:
             self._turns.pop(key, None)
@@ -106,6 +105,7 @@ class Resident:
         self._snapshots.clear()
 
     def _save(self, key: str, held: Turn) -> None:
+        turn.catch_up(held, self.home.ledger(key))  # our own last line is not folded in yet
         if held.offset != held.saved:
             turn.write_checkpoint(held, self.home.turn(key))
 

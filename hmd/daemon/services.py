@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import trio
 
 from hmd.core.clock import Clock
+from hmd.core.config import Config
 from hmd.core.errors import HmdError
 from hmd.core.model import Actor, StoreStatus
 from hmd.daemon.lifecycle import OwnerRecord
@@ -17,59 +18,70 @@ from hmd.daemon.settings import LiveConfig
 from hmd.kernel.address import Home
 
 if TYPE_CHECKING:
-    from hmd.store.store import Store  # at run time it is imported after the socket listens
+    from hmd.app.context import App  # at run time it is imported after the socket listens
 
 _ACTORS: dict[str, Actor] = {actor: actor for actor in get_args(Actor)}
 
 
 class Caller:
-    """Who makes a call: `actor` for the record of changes, `cwd` for "the project I am in"."""
+    """Who makes a call: `actor` for the record of changes, `cwd` for "the project I am in",
+    `never` directories that are no projects (`hmd.kernel.project.locate`)."""
 
-    __slots__ = ("actor", "cwd")
+    __slots__ = ("actor", "cwd", "never")
 
     def __init__(self, header: dict[str, str]) -> None:
         # Whoever does not say who they are is not taken for a person.
         self.actor: Actor = _ACTORS.get(header.get("actor", ""), "agent_cli")
         self.cwd = header.get("cwd", "")
+        self.never = (header.get("env.HOME", ""), header.get("env.TMPDIR", ""))
+
+
+class UseCases(Protocol):
+    """The opened use cases, as far as the daemon needs to know them (`hmd.daemon.calls`)."""
+
+    app: "App"
+
+    async def run(self, method: str, caller: Caller, parameters: Any) -> Any:
+        """Raises HmdError."""
+        ...
+
+    async def take_settings(self, config: Config) -> list[str]: ...
 
 
 class StoreSlot:
-    """The store, once it is open. Hooks never wait for it: what they need is in files."""
+    """The use cases, once the store is open. Hooks never wait for it: they need only files."""
 
     def __init__(self) -> None:
         self._settled = trio.Event()
-        self._store: Store | None = None
-        self.error: HmdError | None = None
+        self._opened: UseCases | None = None
+        self._error: HmdError | None = None
 
     @property
-    def state(self) -> str:
-        """`opening`, `ready`, or the code of the error that keeps it shut."""
-        if self.error is not None:
-            return self.error.code
-        return "opening" if self._store is None else "ready"
+    def is_ready(self) -> bool:
+        return self._opened is not None and self._error is None
 
     @property
     def status(self) -> StoreStatus:
-        problems = [str(self.error)] if self.error is not None else []
-        if self.error is None:
-            return StoreStatus(state="opening" if self._store is None else "ready")
-        state: Any = self.error.code if self.error.code == "newer" else "damaged"
-        return StoreStatus(state=state, problems=problems)
+        """What can be said without asking the store."""
+        if self._error is None:
+            return StoreStatus(state="opening" if self._opened is None else "ready")
+        newer = self._error.code == "newer"
+        return StoreStatus(state="newer" if newer else "damaged", problems=[str(self._error)])
 
-    def opened(self, store: "Store") -> None:
-        self._store = store
+    def opened(self, use_cases: UseCases) -> None:
+        self._opened = use_cases
         self._settled.set()
 
     def failed(self, error: HmdError) -> None:
-        self.error = error
+        self._error = error
         self._settled.set()
 
-    async def get(self) -> "Store":
-        """The open store; waits while it opens. Raises the HmdError that keeps it shut."""
+    async def get(self) -> UseCases:
+        """The use cases; waits while the store opens. Raises the HmdError that keeps it shut."""
         await self._settled.wait()
-        if self._store is None:
-            raise self.error or HmdError("internal", "the store is gone")
-        return self._store
+        if self._error is not None or self._opened is None:
+            raise self._error or HmdError("internal", "the store is gone")
+        return self._opened
 
 
 class Services:

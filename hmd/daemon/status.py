@@ -18,7 +18,7 @@ Freshness = Literal["fresh", "stale", "missing"]
 async def status(services: Services, caller: Caller, _: Nothing) -> model.Status:
     """Never waits for the store: while it opens, its part says so."""
     record, metrics = services.record, services.metrics
-    project = resolve(services.home, caller.cwd) if caller.cwd else None
+    project = resolve(services.home, caller.cwd, caller.never) if caller.cwd else None
     name = project.id if project is not None else ""
     snapshot = services.resident.snapshot(name or USER)
     store, counts, newest = await _of_the_store(services, name or None)
@@ -60,10 +60,9 @@ async def _of_the_store(
     services: Services, project: str | None
 ) -> tuple[model.StoreStatus, model.Counts, int]:
     """(its state, what it counts, number of the newest change that a snapshot must hold)."""
-    slot = services.store
-    if slot.state != "ready":
-        return slot.status, model.Counts(), 0
-    store = await slot.get()
+    if not services.store.is_ready:
+        return services.store.status, model.Counts(), 0
+    store = (await services.store.get()).app.store
     return await store.status(), await store.counts(), await store.newest_change(project)
 
 

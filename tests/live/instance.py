@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hmd import link
+from hmd.daemon.lifecycle import ensure_private
 from hmd.daemon.process import ask
 from hmd.daemon.ready import READY
 from hmd.daemon.start import allowed_environment, command
 from hmd.kernel.address import Home
+from hmd.setup import copies
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 20.0  # how long a test waits for what must happen; it decides only about failure
@@ -98,6 +101,32 @@ class Instance:
         found = self.ask("ping", timeout=1)
         return 0 if found is None else int(found["pid"])
 
+    def call(self, method: str, body: object = None, **options: Any) -> Any:
+        """A call as hmctl makes it, as plain data. Starts no daemon. Raises HmdError."""
+        options.setdefault("start_daemon", False)
+        options.setdefault("environ", self.environ)
+        options.setdefault("cwd", str(self.directory))
+        given = {} if body is None else body
+        return link.call(self.home, method, given, dict[str, Any], **options)
+
+    def project(self, name: str = "app") -> Path:
+        """A repository (as far as anyone can tell) that is enabled."""
+        path = self.directory / name
+        (path / ".git").mkdir(parents=True)
+        self.call("project.enable", {"path": str(path)})
+        return path
+
+    def rule(self, project: Path, command: str, level: str = "deny", **fields: Any) -> Any:
+        """An active memory of a person that matches a command."""
+        draft = {
+            "summary": f"no {command} here",
+            "signature": f"bash:command:cmd:{command}",
+            "level": level,
+            "active": True,
+            **fields,
+        }
+        return self.call("memory.add", draft, cwd=str(project))["memory"]
+
     def log(self) -> str:
         try:
             return Path(self.home.daemon_log).read_text(encoding="utf-8")
@@ -106,10 +135,13 @@ class Instance:
 
     # -- hooks --
 
-    def install(self, build: str = "test") -> None:
-        """What an install leaves for hooks: the code they run, under the home."""
+    def install(self) -> None:
+        """What an install leaves for hooks: the code they run, under the home (by links, and not
+        compiled: that takes a second)."""
+        build = copies.package_build().name
+        ensure_private(self.home.path)
         copy = Path(self.home.app) / build
-        copy.mkdir(parents=True, mode=0o700, exist_ok=True)
+        copy.mkdir(parents=True, exist_ok=True)
         for name in ("client", "hmd"):
             if not (copy / name).exists():
                 (copy / name).symlink_to(ROOT / name)

@@ -116,6 +116,7 @@ def test_the_socket_deleted_under_it_comes_back(instance: Instance) -> None:
 def test_a_home_that_is_gone_is_not_made_again(instance: Instance) -> None:
     """Guards `rm -rf` of a home: the daemon leaves and creates nothing."""
     process = instance.start()
+    instance.call("project.list")  # the store is open
     os.rename(instance.home.path, instance.home.path + ".gone")
     assert wait_for_end(process) == 0
     assert not os.path.exists(instance.home.path)

@@ -1,0 +1,88 @@
+"""The calls that need the store: each method's use case, and how the use cases are opened.
+
+Imported once the socket listens: what it brings along takes longer to load than all before it.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from hmd.app import memories, projects, proposals
+from hmd.app.context import App, caller_at
+from hmd.app.context import Caller as Asking
+from hmd.app.snapshots import Snapshots
+from hmd.core import ids, model
+from hmd.core.clock import Clock
+from hmd.core.config import Config
+from hmd.daemon.services import Caller
+from hmd.kernel.address import Home
+from hmd.kernel.snapshot import USER
+from hmd.store.store import Store
+
+UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
+
+
+class OpenedUseCases:
+    """The use cases over an open store (`hmd.daemon.services.UseCases`)."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def run(self, method: str, caller: Caller, parameters: Any) -> Any:
+        asking = caller_at(self.app.store.home, caller.cwd, caller.actor, caller.never)
+        return await USE_CASES[method](self.app, asking, parameters)
+
+    async def take_settings(self, config: Config) -> list[str]:
+        """Makes `config` count from now on; returns the snapshots that were built for it."""
+        self.app.config = self.app.snapshots.config = config
+        return await self.app.snapshots.check()
+
+
+@asynccontextmanager
+async def opened(
+    home: Home, clock: Clock, kernel_hash: str, config: Config
+) -> AsyncIterator[OpenedUseCases]:
+    """Opens the store and brings what hooks read level with it. Raises HmdError."""
+    async with Store.open(home, clock, kernel_hash) as store:
+        app = App(store, Snapshots(store, config), config)
+        await projects.publish_all(app)
+        await app.snapshots.check()
+        yield OpenedUseCases(app)
+
+
+async def _rebuild(app: App, caller: Asking, ref: model.SnapshotRef) -> model.SnapshotList:
+    if not ref.project:
+        return model.SnapshotList(rows=await app.snapshots.rebuild_all())
+    name = ref.project
+    if name != USER:
+        known = [row.id for row in await app.store.list_projects()]
+        name = ids.resolve(name, known, "project")
+    return model.SnapshotList(rows=[await app.snapshots.rebuild(name)])
+
+
+async def _list_projects(app: App, caller: Asking, _: object) -> model.ProjectList:
+    return await projects.list_(app, caller)
+
+
+USE_CASES: dict[str, UseCase] = {
+    "memory.add": memories.add,
+    "memory.list": memories.list_,
+    "memory.show": memories.show,
+    "memory.history": memories.history,
+    "memory.edit": memories.edit,
+    "memory.reject": memories.reject,
+    "memory.enforce": memories.enforce,
+    "memory.promote": memories.promote,
+    "memory.demote": memories.demote,
+    "memory.restore": memories.restore,
+    "project.list": _list_projects,
+    "project.enable": projects.enable,
+    "project.disable": projects.disable,
+    "project.move": projects.move,
+    "project.merge": projects.merge,
+    "project.forget": projects.forget,
+    "proposal.list": proposals.list_,
+    "proposal.accept": proposals.accept,
+    "proposal.reject": proposals.reject,
+    "snapshot.rebuild": _rebuild,
+}
