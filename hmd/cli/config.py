@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from hmd.cli import show
-from hmd.cli.session import Json, session_of
+from hmd.cli.session import Json, Session, session_of
 
 app = typer.Typer(no_args_is_help=True, help="Settings: config.toml under the home.")
 
@@ -79,7 +80,7 @@ def set_(
 
 
 @app.command("off")
-def off(ctx: typer.Context) -> None:
+def off(ctx: typer.Context, json: Json = False) -> None:
     """Silence every hook until hmctl config on."""
     from hmd.setup.files import make_directories, write_through  # late
 
@@ -87,19 +88,24 @@ def off(ctx: typer.Context) -> None:
     session.refuse_agents("hooks are switched off by people")
     make_directories(session.home.path)
     write_through(session.home.disabled, "")
-    show.answer("hooks are switched off")
+    _tell(session, json)
 
 
 @app.command("on")
-def on(ctx: typer.Context) -> None:
+def on(ctx: typer.Context, json: Json = False) -> None:
     """Let the hooks speak again."""
-    import os  # late
-
     session = session_of(ctx)
     session.refuse_agents("hooks are switched on by people")
     try:
         os.unlink(session.home.disabled)
     except FileNotFoundError:
-        show.answer("hooks were on")
+        pass
+    _tell(session, json)
+
+
+def _tell(session: Session, json: bool) -> None:
+    silent = os.path.exists(session.home.disabled)
+    if json:
+        show.json_answer({"hooks": "off" if silent else "on"})
     else:
-        show.answer("hooks are on")
+        show.answer("hooks are off" if silent else "hooks are on")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer.main
 
@@ -75,16 +77,16 @@ def _usage(command: Any, context: Any) -> list[str]:
     out = []
     for one in _parameters(command, context):
         if one.param_type_name == "argument":
-            out.append(_value(one) if one.required else f"[{_value(one)}]")
+            out.append(_value(command, one) if one.required else f"[{_value(command, one)}]")
         elif one.required:
-            out.append(f"{one.opts[0]} {_value(one)}")
+            out.append(f"{one.opts[0]} {_value(command, one)}")
     return [*out, "[OPTIONS]"]
 
 
 def _options(command: Any, context: Any) -> str:
     rows = []
     for one in _parameters(command, context):
-        name = _value(one)
+        name = _value(command, one)
         if one.param_type_name != "argument":
             names = " / ".join(filter(None, map(", ".join, (one.opts, one.secondary_opts))))
             name = names if one.is_flag else f"{names} {name}"
@@ -100,16 +102,26 @@ def _default(one: Any) -> str:
     return f" Default: `{value}`." if plain and value != "" else ""
 
 
-def _value(one: Any) -> str:
-    """How the value of a parameter is written: its own word, its choices, or its kind."""
+def _value(command: Any, one: Any) -> str:
+    """How the value of a parameter is written: its own word, its choices, or its kind.
+
+    The kind is read from the function, whose annotations are the same under every typer.
+    """
     if one.metavar:
         return str(one.metavar)
-    choices = [str(getattr(each, "value", each)) for each in getattr(one.type, "choices", [])]
-    if choices:
-        return "|".join(choices)
-    return {"integer": "N", "float": "X", "integer range": "N", "float range": "X"}.get(
-        str(one.type.name), "TEXT"
-    )
+    kinds = _kinds(inspect.signature(command.callback, eval_str=True).parameters[one.name])
+    for kind in kinds:
+        if issubclass(kind, Enum):
+            return "|".join(str(each.value) for each in kind)
+    return "N" if int in kinds else "X" if float in kinds else "TEXT"
+
+
+def _kinds(parameter: inspect.Parameter) -> list[type]:
+    """The classes in `Annotated[A | None, …]`."""
+    annotation = parameter.annotation
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return [kind for kind in get_args(annotation) or [annotation] if isinstance(kind, type)]
 
 
 def _cell(text: str) -> str:

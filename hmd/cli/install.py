@@ -9,6 +9,7 @@ import typer
 from hmd.cli import show
 from hmd.cli.choices import HookForm
 from hmd.cli.session import Json, Session, session_of
+from hmd.core.errors import HmdError
 
 if TYPE_CHECKING:
     from hmd.setup import install as setup_install
@@ -57,7 +58,10 @@ def install(
     )
 
     def enable(directory: str) -> None:
-        session.call("project.enable", model.ProjectRef(path=directory), model.Outcome)
+        done = session.call("project.enable", model.ProjectRef(path=directory), model.Outcome)
+        if done.proposal is not None and done.proposal.state == "open":
+            do = f"run hmctl proposal accept {show.short(done.proposal.id)} in your own terminal"
+            raise HmdError("refused", "an agent can only propose that", directory, do)
 
     try:
         report = setup.install(options, enable)
@@ -99,6 +103,7 @@ def uninstall(
     from hmd.setup import uninstall as setup  # late
 
     session = session_of(ctx)
+    session.refuse_agents("an uninstall is made by people")
     options = setup.Options(session.home.path, session.cwd, session.env, purge)
     report = setup.uninstall(options, lambda: _stop(session))
     _tell_uninstalled(report, json)

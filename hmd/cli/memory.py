@@ -202,9 +202,13 @@ def _fields(row: MemoryRow) -> list[tuple[str, str]]:
 def edit(
     ctx: typer.Context,
     id_: Id,
-    summary: Annotated[str | None, typer.Option("--summary")] = None,
-    details: Annotated[str | None, typer.Option("--details")] = None,
-    scope: Annotated[str | None, typer.Option("--scope", metavar="GLOB")] = None,
+    summary: Annotated[str | None, typer.Option("--summary", help="The new line.")] = None,
+    details: Annotated[
+        str | None, typer.Option("--details", help="Reasons and particulars.")
+    ] = None,
+    scope: Annotated[
+        str | None, typer.Option("--scope", metavar="GLOB", help="Files it is about.")
+    ] = None,
     triggers: Triggers = None,
     signature: Signature = None,
     tools: Tools = None,

@@ -16,6 +16,7 @@ from hmd.core.config import load as load_config
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 from hmd.kernel.decide import SIGNATURELESS
+from hmd.kernel.shell.match import parse_signature
 from hmd.setup import claude_code, copies, install, logs, receipt, self_test, surroundings
 from hmd.setup.files import read_text
 from hmd.setup.json_edit import JsonProblem
@@ -259,8 +260,10 @@ def unreachable(row: model.MemoryRow) -> str:
         return ""
     if row.sig is None:
         return "" if row.type in SIGNATURELESS else f"a {row.type} before a tool needs a signature"
-    if row.sig.kind == "cmd" and row.sig.plain is None:
-        return "its command signature cannot be read"
+    if row.sig.kind == "cmd":
+        problem = parse_signature(row.sig.pattern).problem
+        if problem:
+            return f"its command signature cannot be read: {problem}"
     if row.tools and row.sig.tool != "*" and row.sig.tool not in row.tools:
         return f"its signature is for {row.sig.tool}, its tools are {', '.join(row.tools)}"
     return ""

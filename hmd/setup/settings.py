@@ -98,7 +98,9 @@ def typed_value(typed: str) -> Any:
 
 def as_toml(value: Any) -> str:
     """A value as TOML writes it; what is not set as `null` (for people only)."""
-    return "null" if value is None else json.dumps(value, ensure_ascii=False)
+    # TOML's strings are JSON's but for DEL, which TOML 1.0 wants escaped.
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return "null" if value is None else text
 
 
 def replaced(text: str, table: list[str], name: str, rendered: str) -> str:
@@ -116,16 +118,16 @@ def replaced(text: str, table: list[str], name: str, rendered: str) -> str:
             continue
         key = _key(line)
         if key is not None and here + key == [*table, name]:
-            end = "\n" if line.endswith("\n") else ""
-            written = line[: line.index("=")].rstrip()
-            lines[number] = f"{written} = {rendered}{_comment(line)}{end}"
+            lines[number] = _with_value(line, rendered)
             return "".join(lines)
     if start >= 0:
-        lines.insert(start, f"{name} = {rendered}\n")
+        if start and not lines[start - 1].endswith("\n"):
+            lines[start - 1] += "\n"
+        lines.insert(start, f"{_dotted([name])} = {rendered}\n")
         return "".join(lines)
     if text and not text.endswith("\n"):
         text += "\n"
-    return text + ("\n" if text else "") + f"[{_dotted(table)}]\n{name} = {rendered}\n"
+    return text + ("\n" if text else "") + f"[{_dotted(table)}]\n{_dotted([name])} = {rendered}\n"
 
 
 def _header(line: str) -> list[str] | None:
@@ -156,20 +158,18 @@ def _path_of(text: str) -> list[str] | None:
     return path[:-1] if text.endswith("\nx = 1") else path or None
 
 
-def _comment(line: str) -> str:
-    """The comment behind a value, with the blanks before it."""
-    rest = line.rstrip("\n").partition("=")[2]
-    for offset, char in enumerate(rest):
-        if char == "#":
-            try:
-                tomllib.loads("v = " + rest[:offset])
-            except tomllib.TOMLDecodeError:
-                continue
-            before = rest[:offset]
-            return before[len(before.rstrip()) :] + rest[offset:]
-    return ""
+def _with_value(line: str, rendered: str) -> str:
+    """A `key = value # comment` line with another value; blanks and comment stay."""
+    equals = [offset for offset, char in enumerate(line) if char == "="]
+    start = next(at + 1 for at in equals if _path_of(line[:at] + "= 1"))  # a key may hold one
+    value = line[start:]
+    ends = [offset for offset, char in enumerate(value) if char == "#"]
+    end = next((at for at in ends if _path_of("v = " + value[:at])), len(value))
+    found = value[:end]
+    before = found[: len(found) - len(found.lstrip())] or " "
+    return line[:start] + before + rendered + found[len(found.rstrip()) :] + value[end:]
 
 
 def _dotted(keys: list[str]) -> str:
     plain = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-    return ".".join(key if key and set(key) <= plain else json.dumps(key) for key in keys)
+    return ".".join(key if key and set(key) <= plain else as_toml(key) for key in keys)
