@@ -50,6 +50,13 @@ SECRET = password()
         "machine git.test login me password={}",
         "AWS_SECRET_ACCESS_KEY={} aws s3 ls",
         "SECRET_KEY_BASE={}",
+        "machine git.test login me password {}",
+        "db.test:5432:app:me:{}",
+        "CREATE USER me IDENTIFIED BY '{}';",
+        'get(url, auth=("me", "{}"))',
+        '<setting name="DbPassword"><value>{}</value></setting>',
+        "requirepass {}",
+        "내 비밀번호는 {} 이야",
     ],
 )
 def test_a_value_is_masked_in_every_notation(text: str) -> None:
@@ -59,6 +66,14 @@ def test_a_value_is_masked_in_every_notation(text: str) -> None:
     assert MARK in out
     kept = text.split("{}")[0].rstrip("'\"`\\")
     assert out.startswith(kept.replace("{{", "{")), "the name is not a secret"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["PASSWORD=hunter2", "password: hunter2", "DB_PASS=postgres", "POSTGRES_PASSWORD: letmein"],
+)
+def test_a_weak_password_is_still_one_where_only_a_value_can_stand(text: str) -> None:
+    assert MARK in redact(text)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +113,10 @@ def test_a_value_is_masked_in_every_notation(text: str) -> None:
         "-----BEGIN CERTIFICATE-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END CERTIFICATE-----",
         "keyboard=us monkey=banana",
         "author: Kim <kim@example.com>",
+        "the issues identified by valgrind",
+        "password: string",
+        "PASSWORD: The password of the user",
+        "password reset emails and token expiry",
     ],
 )
 def test_references_placeholders_and_prose_stay(text: str) -> None:

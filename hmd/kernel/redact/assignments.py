@@ -7,6 +7,8 @@ make-up and by how definite the notation is.
 
 from hmd.kernel.pattern import compile_pattern
 from hmd.kernel.redact.values import (
+    has_digit_and_letter,
+    has_three_classes,
     is_hollow,
     is_placeholder,
     is_reference,
@@ -26,14 +28,14 @@ PASSWORD, TOKEN, KEY, HEADER, COOKIE = "password", "token", "key", "header", "co
 
 # Where a name may hold a secret: found in lower-cased text before anything else is looked at.
 _ANCHORS = (
-    "pass", "pwd", "secret", "token", "key", "auth", "cred", "bearer", "cookie", "dsn", "sig",
-    "jwt", "webhook", "sas", "x-jfrog", "pat", "sourcegraph", "connectionstring", "session",
+    "pass", "pwd", "_pw", "masterauth", "secret", "token", "key", "auth", "cred", "bearer", "cookie",
+    "dsn", "sig", "jwt", "webhook", "sas", "x-jfrog", "pat", "sourcegraph", "connectionstring", "sess",
     "비밀번호", "암호", "토큰", "パスワード", "密码", "пароль", "contraseña",
 )  # fmt: skip
 _PASSWORD_WORDS = word_set(
     """password passwd passphrase pwd passwort pass pw passcode userpass dbpass rootpass ftppass
-    smtppass mypass adminpass storepass keypass 비밀번호 암호 パスワード 密码 пароль
-    contraseña"""
+    smtppass mypass adminpass storepass keypass requirepass masterauth
+    비밀번호 암호 パスワード 密码 пароль contraseña"""
 )
 _TOKEN_WORDS = word_set(
     """token secret secrets apikey jwt bearer credential credentials webhook dsn sas accesskey
@@ -42,6 +44,7 @@ _TOKEN_WORDS = word_set(
     api"""
 )
 _TOKEN_ENDS = ("token", "secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey")
+_KOREAN_PASSWORDS = ("비밀번호", "암호")
 _PASSWORD_ENDS = ("password", "passwd", "passphrase", "pwd")
 # `key` means a secret only with one of these before it.
 _KEY_QUALIFIERS = word_set(
@@ -53,7 +56,7 @@ _KEY_QUALIFIERS = word_set(
 # What follows the meaning of a name without changing it: `PASSWORD_PROD`, `SECRET_KEY_BASE`.
 _TRAILERS = word_set(
     """base value hash b64 base64 raw plain new old current prod production dev staging stage live
-    default main primary secondary backup enc str string v1 v2 v3 test ci hex pem"""
+    data default main primary secondary backup enc str string v1 v2 v3 test ci hex pem"""
 )
 # A qualifier that turns a token into bookkeeping (`next_page_token`, `publicToken`).
 _HARMLESS = word_set(
@@ -69,6 +72,7 @@ _OPERATOR = compile_pattern(
       | :(?![:/])[ \t]{0,8}
       | =>[ \t]{0,8}
       | ,?\s{1,16}\\?["']?[vV]alue\\?["']?[ \t]?[:=][ \t]{0,4}
+      | \s?/?>\s{0,16}<[vV]alue>\s{0,4}
       | ,[ \t]?(?=["'])
       | (?:is|was|are|은|는|이|가|ist|est|es)[ \t]?:?[ \t]{1,4}
       | (?=["'`]))""",
@@ -85,10 +89,14 @@ _SCHEME = compile_pattern(
     2,  # re.IGNORECASE
 )
 _COOKIE_PAIR = compile_pattern(r"([\w.$-]{1,64})=([^;\s\"',<>]{8,})")
+_PAIR = compile_pattern(
+    r"""\(\s{0,8}["'][^"'\n]{0,64}["']\s{0,8},\s{0,8}["']([^"'\n]{3,128})["']"""
+)
 _NAME_LIMIT = 64
 _VALUE_LIMIT = 4096
 _LONG_VALUE = 256
 _LIST_SEPARATORS = frozenset(";&?$")  # of connection strings, queries and shell variables
+_SQL = "identified by "
 _SCHEMES = word_set("bearer basic token")
 
 
@@ -108,6 +116,11 @@ def find(text: str, lowered: str, spans: "Spans") -> None:
                 seen.add(end)
                 search.judge(at, end)
             at = lowered.find(anchor, max(end, at + 1))
+    at = lowered.find(_SQL)
+    while at >= 0:
+        if text[at + len(_SQL) : at + len(_SQL) + 1] in ("'", '"'):
+            search.given(at + len(_SQL))
+        at = lowered.find(_SQL, at + len(_SQL))
 
 
 def classify(name: str) -> str:
@@ -121,6 +134,8 @@ def classify(name: str) -> str:
     before = words[-2] if len(words) > 1 else ""
     if before in _HARMLESS:
         return ""
+    if not last.isascii() and last.startswith(_KOREAN_PASSWORDS):
+        return PASSWORD  # a particle may follow: 비밀번호는, 암호를
     if last in _PASSWORD_WORDS or last.endswith(_PASSWORD_ENDS):
         return PASSWORD
     if last in ("authorization", "authentication"):
@@ -255,6 +270,12 @@ class _Search:
             self._assigned(operator, kind, name, before)
         elif apart and name.lower() in _SCHEMES:
             self._header(end + 1)
+        elif apart and kind in (PASSWORD, TOKEN):
+            self._column(end + 1)
+
+    def given(self, at: int) -> None:
+        """A password for certain, as SQL's `IDENTIFIED BY '…'` gives it."""
+        self._value(at, PASSWORD, True)
 
     def _assigned(self, operator: "re.Match[str]", kind: str, name: str, before: str) -> None:
         sign = operator[0].strip()
@@ -272,8 +293,12 @@ class _Search:
         else:
             tight = operator[0] == sign
             upper = name.isupper()
+            if self._text[at : at + 1] == "(":
+                self._pair(at)
+                return
             listed = tight and before in _LIST_SEPARATORS
             definite = name.startswith("-") or listed or (upper and (tight or sign == "="))
+            definite = definite or (upper and kind == PASSWORD and self._is_last_word(at))
             self._value(at, kind, definite, upper and tight and sign == "=")
 
     def _read(self, at: int, env: bool = False) -> "tuple[int, int, bool]":
@@ -289,7 +314,30 @@ class _Search:
         if scheme:
             start += scheme.end()
             value = self._text[start:end]
+        if not definite and kind == PASSWORD and not quoted:
+            definite = has_digit_and_letter(value) and self._ends_line(end)
         if is_secret(kind, value, definite, quoted):
+            self._spans.append((start, end))
+
+    def _is_last_word(self, at: int) -> bool:
+        return self._ends_line(value_span(self._text, at)[1])
+
+    def _ends_line(self, end: int) -> bool:
+        return self._text[end : end + 1] in ("", "\n", "\r", ",", "!")
+
+    def _pair(self, at: int) -> None:
+        """`auth=("user", "password")`."""
+        pair = _PAIR.match(self._text, at)
+        if pair and is_secret(PASSWORD, pair[1], True):
+            self._spans.append(pair.span(1))
+
+    def _column(self, at: int) -> None:
+        """`password …`, `ENV API_KEY …`: a name and a value with a blank between them."""
+        start, end, quoted = self._read(at)
+        value = self._text[start:end]
+        if quoted or is_placeholder(value) or is_reference(value):
+            return
+        if looks_strong(value) or (len(value) >= 8 and has_three_classes(value)):
             self._spans.append((start, end))
 
     def _header(self, at: int) -> None:
@@ -319,7 +367,9 @@ class _Search:
         value = self._text[start:end]
         if is_placeholder(value) or is_reference(value):
             return
-        if looks_strong(value) or (kind == PASSWORD and looks_random(value, 8)):
+        if looks_strong(value) or (
+            kind == PASSWORD and len(value) >= 8 and has_digit_and_letter(value)
+        ):
             self._spans.append((start, end))
 
     def _element(self, end: int, kind: str) -> None:

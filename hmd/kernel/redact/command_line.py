@@ -107,6 +107,7 @@ OPTIONS = {
     "keytool": ("", _STORE),
     "jarsigner": ("", _STORE),
     "security": ("password", _SMALL_W),
+    "ssh-keygen": ("", {"-N": VALUE, "-P": VALUE}),
     "useradd": ("", _SMALL_P),
     "usermod": ("", _SMALL_P),
 }  # fmt: skip
@@ -120,7 +121,7 @@ OPERANDS = {
     "rabbitmqctl": (("add_user", 1), ("change_password", 1)),
     "wpa_passphrase": (("", 1),),
     "htpasswd": (("-b", 2),),
-    "net": (("use", -1),),
+    "net": (("use", -1), ("user", 1)),
 }
 # Programs with a `set NAME VALUE` in which the name says what the value is.
 _SETTERS = word_set(
@@ -136,10 +137,10 @@ _STDIN_READERS = (
 )  # fmt: skip
 # A line is looked at when it has one of these, or an option beginning with one of the letters.
 _HINTS = (
-    " login", " use ", " set ", "setx ", " config ", " obscure ", " unlock ", " add_user ",
-    " change_password ", "wpa_passphrase ", "htpasswd ",
+    " login", " use ", " user ", " set ", "setx ", " config ", " obscure ", " unlock ",
+    " add_user ", " change_password ", "wpa_passphrase ", "htpasswd ",
 )  # fmt: skip
-_OPTION_LETTERS = frozenset("-uUpPawAbkhst")
+_OPTION_LETTERS = frozenset("-uUpPawAbkhstN")
 _PUNCTUATION = dict.fromkeys(map(ord, "()`$\"'|;&/\\{}[]<>,:=!"), " ")
 _COMMAND_LIMIT = 4096
 _FED_LIMIT = 512  # from a reader of standard input to what feeds it

@@ -38,6 +38,7 @@ _HOOKS = (
     "open.feishu.cn/open-apis/bot/v2/hook/",
     "hc-ping.com/",
 )
+_PASSWORD_LINE = compile_pattern(r":5432:[\w*.-]{1,63}:[\w*.-]{1,63}:([^\s:]{4,})$", 8)  # MULTILINE
 _USER_ONLY_LEAST = 16
 _USERINFO_LIMIT = 512
 _GENERIC_PASSWORDS = word_set(
@@ -58,6 +59,8 @@ def find(text: str, spans: "Spans") -> None:
     for hook in _HOOKS:
         if hook in text:
             _find_hooks(text, hook, spans)
+    if ":5432:" in text:
+        _find_password_file(text, spans)
     if "@tcp(" in text or "@unix(" in text or "jdbc:oracle:thin:" in text:
         _find_driver_names(text, spans)
 
@@ -215,6 +218,13 @@ def _find_hooks(text: str, hook: str, spans: "Spans") -> None:
         if end - start >= 16 and looks_random(text[start:end].replace("/", "")):
             spans.append((start, end))
         at = text.find(hook, max(end, start))
+
+
+def _find_password_file(text: str, spans: "Spans") -> None:
+    """A line of .pgpass: `host:5432:database:user:password` (PostgreSQL manual, 34.16)."""
+    for match in _PASSWORD_LINE.finditer(text):
+        if not is_placeholder(match[1]):
+            spans.append(match.span(1))
 
 
 def _find_driver_names(text: str, spans: "Spans") -> None:

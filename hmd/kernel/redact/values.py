@@ -176,3 +176,24 @@ def looks_strong(value: str) -> bool:
     digits = sum(map(str.isdigit, value))
     letters = sum(map(str.isalpha, value))
     return digits >= 3 and letters >= 3 and digits + letters >= len(value) * 0.8
+
+
+def has_digit_and_letter(value: str) -> bool:
+    """True for one word (no separator) of letters and digits, as people choose passwords."""
+    return (
+        len(value) >= 6
+        and not _SEPARATORS.search(value)
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+    )
+
+
+def has_three_classes(value: str) -> bool:
+    """True when `value` has three of lower case, upper case, digits, symbols, and no words."""
+    classes = (
+        any(map(str.islower, value)),
+        any(map(str.isupper, value)),
+        any(map(str.isdigit, value)),
+        any(char in "!@#$%^&*~+?" for char in value),
+    )
+    return sum(classes) >= 3 and classes[2] and looks_random(value)
