@@ -28,8 +28,8 @@ PASSWORD, TOKEN, KEY, HEADER, COOKIE = "password", "token", "key", "header", "co
 
 # Where a name may hold a secret: found in lower-cased text before anything else is looked at.
 _ANCHORS = (
-    "pass", "pwd", "_pw", "masterauth", "secret", "token", "key", "auth", "cred", "bearer", "cookie",
-    "dsn", "sig", "jwt", "webhook", "sas", "x-jfrog", "pat", "sourcegraph", "connectionstring", "sess",
+    "pass", "pwd", "_pw", "secret", "token", "key", "auth", "cred", "bearer", "cookie", "dsn",
+    "sig", "jwt", "webhook", "sas", "x-jfrog", "pat", "sourcegraph", "connectionstring", "sess",
     "비밀번호", "암호", "토큰", "パスワード", "密码", "пароль", "contraseña",
 )  # fmt: skip
 _PASSWORD_WORDS = word_set(
