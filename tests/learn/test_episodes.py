@@ -145,6 +145,20 @@ def test_held_and_heeded_and_overridden() -> None:
     assert held.calls[0].state == "held"
 
 
+def test_what_is_closed_never_changes_and_a_later_segment_counts_the_outcome() -> None:
+    session = Session()
+    session.say("go")
+    call = {"tool_name": "Bash", "tool_input": {"command": "make all"}, "tool_use_id": "u1"}
+    session.event("PreToolUse", **call)
+    session.event("PreCompact", trigger="auto")
+    session.event("PostToolUseFailure", error="Exit code 2\nboom", **call)
+    session.stop()
+    before, after = fold(session)
+    assert [one.state for one in before.calls] == ["open"]
+    assert [one.state for one in after.calls] == ["failed"]
+    assert (before.weight, after.weight) == (0, 1)
+
+
 def test_background_prompts_begin_no_turn() -> None:
     session = Session()
     session.say("go")
