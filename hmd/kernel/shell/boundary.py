@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from hmd.kernel.shell.unit import Frame, Unit
 
 _EMPTY: "frozenset[str]" = frozenset()
-_WSL_STARTS = ("-e", "--exec", "--")
+# Their own options may follow the target, up to `--`.
+_INTERSPERSED = ("kubectl", "oc")
 
 
 def boundary(run: "Run", frame: "Frame", name: str) -> int:
@@ -69,6 +70,8 @@ def _enter(
         pass
     elif frame.words[start : start + 1] == ["--"]:
         start += 1
+    elif key[0] in _INTERSPERSED and "--" in frame.words[start:]:
+        start = frame.words.index("--", start) + 1
     rest = frame.words[start:]
     if not rest:
         text = input_text(frame) if key[0] in BOUNDARY_JOINED else None

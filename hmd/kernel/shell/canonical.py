@@ -6,11 +6,11 @@ what is left.
 """
 
 from hmd.kernel.shell.paths import join
-from hmd.kernel.shell.reading import Run
+from hmd.kernel.shell.reading import MAX_UNITS, Run
 from hmd.kernel.shell.syntax import TOP
 from hmd.kernel.shell.unit import Frame, Unit
 
-__all__ = ["Form", "Unit", "canonical"]
+__all__ = ["MAX_UNITS", "Form", "Unit", "canonical"]
 
 
 class Form:

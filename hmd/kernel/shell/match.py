@@ -12,6 +12,7 @@ from hmd.kernel.shell.tables_programs import (
     LONG_TO_LETTER,
     SINGLE_DASH_PROGRAMS,
 )
+from hmd.kernel.shell.tables_wrappers import BOUNDARIES
 from hmd.kernel.shell.unit import CODE_RUNNER, Frame
 
 TYPE_CHECKING = False
@@ -210,22 +211,34 @@ def _forced_refspec(operands: "list[str]") -> bool:
 def _letters(program: str, command: str, options: "list[str]") -> "set[str]":
     """The one-letter options among `options`: clusters taken apart, long spellings translated."""
     letters: set[str] = set()
-    longs = COMMAND_LONG_TO_LETTER.get(command) or COMMAND_LONG_TO_LETTER.get(program) or {}
     clusters = program not in SINGLE_DASH_PROGRAMS
     for option in options:
         name = option.partition("=")[0]
         if name.startswith("--"):
-            letter = longs.get(name, LONG_TO_LETTER.get(name, ""))
+            letter = _letter_of(program, command, name)
             if letter:
                 letters.add(letter)
         elif clusters:
             letters.update(name[1:] if name[1:].isalpha() else name[1:2])
-    expansions = LETTER_EXPANSIONS.get(command) or LETTER_EXPANSIONS.get(program)
-    if expansions:
-        for letter, several in expansions.items():
-            if letter in letters:
-                letters.update(several)
+    for letter, several in _expansions(program, command).items():
+        if letter in letters:
+            letters.update(several)
     return letters
+
+
+def _expansions(program: str, command: str) -> "dict[str, str]":
+    return LETTER_EXPANSIONS.get(command) or LETTER_EXPANSIONS.get(program) or {}
+
+
+def _letter_of(program: str, command: str, name: str) -> str:
+    """The letter a long option stands for, also when it is cut short; "" when there is none."""
+    own = COMMAND_LONG_TO_LETTER.get(command) or COMMAND_LONG_TO_LETTER.get(program) or {}
+    letter = own.get(name, LONG_TO_LETTER.get(name))
+    if letter is None and len(name) > 3 and program in ABBREVIATING_PROGRAMS:
+        for long in (*own, *LONG_TO_LETTER):
+            if long.startswith(name):
+                return own.get(long, LONG_TO_LETTER.get(long, ""))
+    return letter or ""
 
 
 def _has_option(
@@ -244,8 +257,7 @@ def _has_option(
     if name in names:
         return True
     if name.startswith("--"):
-        longs = COMMAND_LONG_TO_LETTER.get(command) or COMMAND_LONG_TO_LETTER.get(program) or {}
-        letter = longs.get(name, LONG_TO_LETTER.get(name, ""))
+        letter = _letter_of(program, command, name)
         if letter and program not in SINGLE_DASH_PROGRAMS and letter in letters:
             return True
         return program in ABBREVIATING_PROGRAMS and any(
@@ -253,7 +265,7 @@ def _has_option(
         )
     if name == "--" or program in SINGLE_DASH_PROGRAMS:
         return False
-    wanted = _letters(program, command, [name])
+    wanted = _letters(program, command, [name]) - _expansions(program, command).keys()
     return bool(wanted) and name[1:].isalpha() and wanted <= letters
 
 
@@ -296,7 +308,7 @@ def _reason(part: Part, unit: "Unit", key: _Key) -> "tuple[int, str]":
     if option:
         return 2, f"option {option} missing"
     if unit.boundary:
-        return 3, f"inside {unit.wrap[0] if unit.wrap else 'a container or another machine'}"
+        return 3, f"inside {_boundary_of(unit)}"
     if unit.query != part.query:
         return (
             4,
@@ -309,6 +321,13 @@ def _reason(part: Part, unit: "Unit", key: _Key) -> "tuple[int, str]":
         if name not in unit.env:
             return 6, f"{name} is not set before it"
     return 7, f"runs in {unit.cwd}, not in {part.cwd}"
+
+
+def _boundary_of(unit: "Unit") -> str:
+    for name in unit.wrap:
+        if tuple(name.split()) in BOUNDARIES:
+            return name
+    return "a container or another machine"
 
 
 def heads(form: "Form") -> "list[str]":

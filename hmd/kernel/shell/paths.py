@@ -4,6 +4,7 @@ from posixpath import normpath
 
 from hmd.kernel.shell.options import is_assignment, read_options
 from hmd.kernel.shell.program import plain_name
+from hmd.kernel.shell.tables_programs import CWD_OPTIONS
 from hmd.kernel.shell.tables_wrappers import INTERPRETERS, words
 from hmd.kernel.shell.unit import UNKNOWN_CWD
 
@@ -104,7 +105,7 @@ def _forward(path: str, root: str) -> str:
         path[1:3] == ":\\" or path.startswith(("\\\\", ".\\", "..\\")) or not root.startswith("/")
     ):
         path = path.replace("\\", "/")
-    if root[1:2] == ":" or root.startswith("/mnt/") or _is_drive(root):
+    if root[1:2] == ":" or (root.startswith("/mnt/") and _is_drive(root[4:])):
         if path.startswith("/mnt/") and _is_drive(path[4:]):
             path = path[4:]
         if _is_drive(path):
@@ -158,17 +159,25 @@ def _candidates(unit: "Unit") -> "list[tuple[str, bool]]":
     git_refs = name == "git" and any(word in _REF_COMMANDS for word in unit.argv[1:6])
     after_separator = False
     found: list[tuple[str, bool]] = []
-    for index, word in enumerate(unit.argv):
+    argv = unit.argv
+    directories = CWD_OPTIONS.get(name, frozenset())
+    for index, word in enumerate(argv):
         if index == 0 or index in skipped:
             continue
         if word == "--":
             after_separator = True
             continue
+        goes_there = argv[index - 1] in directories
         if word[:1] == "-" or is_assignment(word):
+            goes_there = word.partition("=")[0] in directories
             word = word.partition("=")[2]
         if not word or "\n" in word:
             continue
-        if name in _DIRECTORY_PROGRAMS or _is_path(word, name, unit.dialect):
+        if goes_there:
+            found.append(("./", False))  # already part of the unit's directory
+        elif name in _DIRECTORY_PROGRAMS:
+            found.append((word, False))
+        elif _is_path(word, name, unit.dialect):
             weak = git_refs and not after_separator and _may_be_ref(word)
             found.append((word, weak))
     return found

@@ -11,6 +11,7 @@ from hmd.kernel.shell.syntax import DYNAMIC, GLOB, PROCSUB, QUOTED, SUBST, TOP
 from hmd.kernel.shell.tables_programs import (
     CWD_OPTIONS,
     GLOBAL_VALUES,
+    POWERSHELL_ALIASES,
     QUERY_PROGRAMS,
     WORKSPACE_OPTIONS,
 )
@@ -31,6 +32,8 @@ MAX_WRAPPERS = 24
 _CD = words("cd pushd chdir set-location sl push-location")
 _POP = words("popd pop-location")
 _SHOW_ROOT = ["git", "rev-parse", "--show-toplevel"]
+# They take their directory option behind the subcommand too.
+_OPTIONS_ANYWHERE = ("npm", "make")
 _OPTION_HELP = ("--help", "--version")
 
 
@@ -190,7 +193,7 @@ class Run:
         if dynamic:
             unit.keys = [(*frame.runner, *frame.words)]
             unit.program = frame.words[0]
-            if len(frame.words) == 1 or all(flag & DYNAMIC for flag in frame.flags):
+            if all(flag & DYNAMIC for flag in frame.flags):
                 self.opaque = True
         else:
             self._name(unit, frame)
@@ -208,6 +211,8 @@ class Run:
         if program in CWD_OPTIONS or program in WORKSPACE_OPTIONS:
             self._own_directory(frame, program)
         unit.keys = command_keys(program, via, argv, frame.runner)
+        if frame.dialect == "powershell" and program in POWERSHELL_ALIASES:
+            unit.keys.append((POWERSHELL_ALIASES[program], *argv[1:]))
         unit.program = program
         unit.token = token_of(unit.keys)
         if program in QUERY_PROGRAMS or program == "command":
@@ -223,9 +228,10 @@ class Run:
             change_directory(self, frame, program, options)
             if program == "yarn" and argv[options.end : options.end + 1] == ["workspace"]:
                 frame.cwd = "@" + "".join(argv[options.end + 1 : options.end + 2])
-            elif program == "make" or argv[options.end : options.end + 1] == ["run"]:
-                rest = read_options(argv, options.end + 1, GLOBAL_VALUES[program])
-                change_directory(self, frame, program, rest)
+            elif program in _OPTIONS_ANYWHERE:
+                while options.end < len(argv) and argv[options.end - 1] != "--":
+                    options = read_options(argv, options.end + 1, GLOBAL_VALUES[program])
+                    change_directory(self, frame, program, options)
 
     def emit_code_runner(self, frame: Frame) -> None:
         """Lists a command that runs text from a pipe or a substitution, and files it as that."""

@@ -45,15 +45,15 @@ def runner(run: "Run", frame: "Frame", name: str) -> int:
                 return KEEP
     values, kind = RUNNERS[key]
     after = read_options(argv, start, words(values))
+    call = after.value(_CALL) if name in ("npx", "npm") else None
+    if after.end >= len(argv) and not call:
+        return KEEP
     for options in (before, after):
         if options is not None:
             change_directory(run, frame, name, options)
-    call = after.value(_CALL) if name in ("npx", "npm") else None
     if call:
         run.reparse(call, frame, name)
         return DONE
-    if after.end >= len(argv):
-        return KEEP
     _take_tool(frame, key, kind, after)
     return AGAIN
 

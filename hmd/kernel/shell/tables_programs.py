@@ -371,5 +371,17 @@ FILTERS = words(
     " set-location write-host write-output push-location pop-location select-object where-object"
     " out-null out-file out-string get-content"
 )
+# PowerShell's own names for its file commands (Get-Alias), as a further key.
+POWERSHELL_ALIASES = {
+    **dict.fromkeys("rm ri del erase rd rmdir".split(), "remove-item"),
+    **dict.fromkeys("mv mi move".split(), "move-item"),
+    **dict.fromkeys("cp cpi copy".split(), "copy-item"),
+    **dict.fromkeys("kill spps".split(), "stop-process"),
+    **dict.fromkeys("iwr curl wget".split(), "invoke-webrequest"),
+    "irm": "invoke-restmethod",
+    "sc": "set-content",
+    "clc": "clear-content",
+    "ni": "new-item",
+}
 # An interpreter is named by the script it runs.
 SCRIPT_INTERPRETERS = words("python node ruby perl deno php ts-node tsx lua rscript julia")

@@ -26,7 +26,11 @@ def scan_text(text: str, dialect: str) -> "Scan":
 
 def is_hidden(word: str, flag: int) -> bool:
     """Whether the whole word is one or more expansions, so that nothing of its text is known."""
-    if not flag & DYNAMIC or word[:1] not in "$`<":
+    if not flag & DYNAMIC:
+        return False
+    if word and not any(char.isalnum() or char in "$`" for char in word):
+        return True  # `{}` or `%`, which xargs or find replaces
+    if word[:1] not in "$`<":
         return False
     bare = word.replace(SUBSTITUTION, "$_")
     return not any(mark in bare for mark in " \t\n;&|")
