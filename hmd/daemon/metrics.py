@@ -1,5 +1,8 @@
 """How long hook calls take and what was decided: a histogram per event, counts per decision."""
 
+from collections.abc import Mapping
+
+NAMES = 64  # rows of a table; what comes later is counted as "other"
 SUBDIVISIONS = 4  # buckets per doubling: a percentile is at most a quarter above the truth
 
 
@@ -58,17 +61,18 @@ class Metrics:
         self.failed = 0
 
     def hook(self, event: str, decision: str, micros: int) -> None:
-        self._histogram(self.events, event).add(micros)
+        _entry(self.events, event).add(micros)
+        decision = _known(self.decisions, decision)
         self.decisions[decision] = self.decisions.get(decision, 0) + 1
 
     def call(self, method: str, micros: int) -> None:
-        self._histogram(self.calls, method).add(micros)
+        _entry(self.calls, method).add(micros)
 
-    @staticmethod
-    def _histogram(table: dict[str, Histogram], name: str) -> Histogram:
-        found = table.get(name)
-        if found is None:
-            # Names come from clients: a stream of invented ones must not grow the table for ever.
-            name = name if len(table) < 64 else "other"
-            found = table.setdefault(name, Histogram())
-        return found
+
+def _known(table: Mapping[str, object], name: str) -> str:
+    # Names come from clients: a stream of invented ones must not grow a table for ever.
+    return name if name in table or len(table) < NAMES else "other"
+
+
+def _entry(table: dict[str, Histogram], name: str) -> Histogram:
+    return table.setdefault(_known(table, name), Histogram())

@@ -72,7 +72,7 @@ class Places:
             files.append(self._home.project(found.id))
         if found is None or not found.location.git:
             # A directory above may become a project without a trace in its own time.
-            files += [self._home.by_path(os.path.realpath(directory)) for directory in above]
+            files += [self._home.by_path(directory) for directory in above]
         return files
 
     def _settled(self, seen: Look) -> bool:
@@ -81,13 +81,17 @@ class Places:
 
 
 def _above(directory: str) -> list[str]:
-    """The directory and all above it, as spelled."""
-    found = [directory]
-    while True:
-        parent = os.path.dirname(found[-1])
-        if parent == found[-1] or not parent:
-            return found
-        found.append(parent)
+    """The directory and all above it, as spelled and as it really lies behind links."""
+    try:
+        real = os.path.realpath(directory)
+    except (OSError, ValueError):
+        real = directory
+    found: dict[str, None] = {}
+    for here in (directory, real):
+        while here and here not in found:
+            found[here] = None
+            here = os.path.dirname(here)
+    return list(found)
 
 
 def _look(paths: list[str]) -> Look:
