@@ -135,3 +135,7 @@ def run(argv: Sequence[str] | None = None) -> None:
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")  # no locale makes an answer fail
     sys.exit(main(sys.argv[1:] if argv is None else argv))
+
+
+if __name__ == "__main__":
+    run()

@@ -16,8 +16,7 @@ def tell(outcome: Outcome, done: str, json: bool) -> None:
         show.json_answer(outcome)
         return
     if outcome.proposal is not None and outcome.proposal.state == "open":
-        identifier = show.short(outcome.proposal.id)
-        show.answer(f"proposed {identifier}: a person decides with hmctl proposal accept")
+        show.answer("proposed " + show.short(outcome.proposal.id))
     elif outcome.memory is not None:
         row = outcome.memory
         show.answer(

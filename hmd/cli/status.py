@@ -52,7 +52,7 @@ def one_line(found: Status) -> str:
     proposals = f"proposals {counts.proposals}"
     if counts.proposals_expiring:
         proposals += f" ({counts.proposals_expiring} expiring)"
-    before_tool = found.latency.get("pre_tool")
+    before_tool = found.latency.get("PreToolUse")
     parts = [
         f"active {counts.active} (auto {counts.active_auto})",
         f"candidates {counts.candidates}",

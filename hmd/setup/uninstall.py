@@ -95,8 +95,9 @@ def _withdraw(home: Home, entry: Registered, report: Report) -> None:
                     f'remove the entries that name "{home.path}" by hand'
                 )
                 return
-            _write_back(entry, edited.text)
+            whole = _write_back(entry, edited.text)
             report.done.append(f"removed {edited.changed} hooks from {entry.file}")
+            report.done += [f"removed {entry.file}"] if whole else []
         elif listed:
             report.done.append(f"no hooks were left in {entry.file}")
         if entry.exclude and (edited.changed or listed):
@@ -106,12 +107,13 @@ def _withdraw(home: Home, entry: Registered, report: Report) -> None:
         report.failed.append(f"{entry.file} was left as it is: {error}")
 
 
-def _write_back(entry: Registered, text: str) -> None:
-    """Writes the text, or removes a file that install made and that is empty again."""
+def _write_back(entry: Registered, text: str) -> bool:
+    """Writes the text, or removes a file that install made and that is empty again (True)."""
     if entry.made_file and not os.path.islink(entry.file) and _is_empty(text):
         os.unlink(entry.file)
-    else:
-        write_through(entry.file, text)
+        return True
+    write_through(entry.file, text)
+    return False
 
 
 def _is_empty(text: str) -> bool:
