@@ -5,6 +5,7 @@ from hmd.kernel.text import MAX_TEXT, compose, stars
 _PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPED_CONTROLS = dict.fromkeys((9, 10, 13))  # what browsers drop from an address
+_DOTS = dict.fromkeys(map(ord, "\u3002\uff0e\uff61"), ".")  # RFC 3490, section 3.1
 _SCHEME_EXTRA = {ord(char): None for char in "+-."}
 
 
@@ -14,7 +15,7 @@ def normalize_url(url: str) -> str:
     An address without a scheme is an https one; `data:`, `mailto:` and the like keep their rest.
     """
     text = url[:MAX_TEXT].strip() if isinstance(url, str) else ""
-    url = compose(text).translate(_ESCAPED_CONTROLS).partition("#")[0]
+    url = compose(text).translate(_ESCAPED_CONTROLS).partition("#")[0].strip()
     scheme, slashes, rest = url.partition("://")
     if not slashes or not _is_scheme(scheme):
         scheme, colon, rest = url.partition(":")
@@ -27,10 +28,10 @@ def normalize_url(url: str) -> str:
         rest = head.replace("\\", "/").lstrip("/") + mark + query
     authority, path, query = _split_rest(rest)
     host, port = _split_port(authority.rpartition("@")[2])
-    if port and port != _PORTS.get(scheme):
-        host += ":" + port
     if not host and scheme in _PORTS:
         return ""
+    if port and port != _PORTS.get(scheme):
+        host += ":" + port
     return f"{scheme}://{host}{_url_path(path)}{query}"
 
 
@@ -81,20 +82,23 @@ def _split_rest(rest: str) -> "tuple[str, str, str]":
 
 
 def _split_port(authority: str) -> "tuple[str, str]":
-    host, colon, port = authority.rpartition(":")
-    if colon and "]" not in port:
-        return _host(host), port.lstrip("0")
-    return _host(authority), ""
+    """Host and port; the colons of an IPv6 address stand in brackets."""
+    bracket = authority.find("]") if authority.startswith("[") else 0
+    colon = authority.find(":", max(bracket, 0))
+    if colon < 0:
+        return _host(authority), ""
+    return _host(authority[:colon]), authority[colon + 1 :].lstrip("0")
 
 
 def _host(host: str) -> str:
     """Lower case, without the dot of the root zone, international names in their ASCII form."""
-    if not host.isascii():
+    host = host.translate(_DOTS).rstrip(".").lower()
+    if not host.isascii() and len(host) < 254:  # the codec is quadratic, names are short
         try:
             host = host.encode("idna").decode("ascii")
         except (UnicodeError, ValueError):
             pass
-    return host.lower().rstrip(".")
+    return host.rstrip(".")
 
 
 def _url_path(path: str) -> str:
