@@ -85,7 +85,7 @@ def _problem(kind: Kind, pattern: str) -> str:
     if kind == "cmd":
         return match.parse_signature(pattern).problem
     if kind == "regex":
-        from hmd.kernel.regex_check import problem  # late: walks parse trees, rarely needed
+        from hmd.core.regex_check import problem  # late: walks parse trees, rarely needed
 
         return problem(pattern)
     if kind == "substring" and len(pattern) < _MIN_SUBSTRING:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hmd.kernel.regex_check import problem
+from hmd.core.regex_check import problem
 
 ACCEPTED = [
     r"foo",
