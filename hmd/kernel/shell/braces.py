@@ -1,6 +1,9 @@
 """Brace expansion (bash manual 3.5.1): `{git,push}` is two words, `-{r,f}` two options."""
 
 MOST = 16
+# Longer words, or more braces, are left as they are: nobody writes them and they cost time.
+LONGEST_WORD = 256
+MOST_BRACES = 16
 
 
 def expand_braces(word: str) -> "list[str]":
@@ -8,6 +11,8 @@ def expand_braces(word: str) -> "list[str]":
 
     Only lists are expanded, not ranges; `${…}` is no brace list.
     """
+    if len(word) > LONGEST_WORD or word.count("{") > MOST_BRACES:
+        return [word]
     found = _first_list(word)
     if found is None:
         return [word]

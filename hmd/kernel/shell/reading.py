@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MAX_UNITS = 256
 MAX_DEPTH = 8
 MAX_WRAPPERS = 24
+MAX_INNER_TEXT = 131_072  # characters, over all the texts inside a call
+MAX_EXPANDED = 512
 
 _CD = words("cd pushd chdir set-location sl push-location")
 _POP = words("popd pop-location")
@@ -45,6 +47,7 @@ class Run:
         "dialect",
         "git_aliases",
         "home",
+        "inner_text",
         "last_output",
         "last_pipe",
         "last_words",
@@ -63,6 +66,7 @@ class Run:
         self.partial = False
         self.opaque = False
         self.depth = 0
+        self.inner_text = 0
         self.next_pipe = 1
         self.git_aliases: dict[str, str] = {}
         # Of the last command substitution: its words, its pipeline, and what it prints if known.
@@ -82,8 +86,10 @@ class Run:
         place: "Place | None" = None,
     ) -> None:
         """Reads `text` as commands that `frame` starts, under one more wrapper (none if "")."""
-        if self.depth >= MAX_DEPTH:
-            self.partial = True
+        self.inner_text += len(text)
+        if self.depth >= MAX_DEPTH or self.inner_text > MAX_INNER_TEXT:
+            self.partial = self.opaque = True
+            self.emit(frame)
             return
         outer = frame.inner([], [], wrap) if wrap else frame
         if outer is frame and frame.runner:
@@ -288,7 +294,8 @@ def _expand(frame: Frame) -> None:
     new_words: list[str] = []
     new_flags: list[int] = []
     for word, flag in frame.pairs(0):
-        parts = [word] if flag & QUOTED or "{" not in word else expand_braces(word)
+        whole = flag & QUOTED or "{" not in word or len(new_words) > MAX_EXPANDED
+        parts = [word] if whole else expand_braces(word)
         new_words += parts
         new_flags += [flag] * len(parts)
     frame.words, frame.flags = new_words, new_flags
@@ -296,6 +303,8 @@ def _expand(frame: Frame) -> None:
 
 def _asks_for_help(argv: "list[str]", key: "tuple[str, ...]") -> bool:
     """`git push --help`: the option stands right behind the words that name the operation."""
+    if key[0] == "git" and (argv[1:2] in (["--help"], ["-h"]) or argv[2:] == ["-h"]):
+        return True  # git --help and a lone -h print usage
     for option in _OPTION_HELP:
         if option in argv:
             place = argv.index(option)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hmd.kernel.shell.reading import Run
     from hmd.kernel.shell.unit import Frame
 
+_LONGEST_FILLED_IN = 100_000
 _STDIN_FILES = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
 
@@ -77,6 +78,8 @@ def _with_arguments(text: str, arguments: "list[tuple[str, int]]") -> str:
     """`text` with its positional parameters filled in (POSIX sh: the first argument is `$0`)."""
     quoted = [quote(word, flag) for word, flag in arguments]
     everything = " ".join(quoted[1:])
+    if text.count("$") * (len(everything) + 1) > _LONGEST_FILLED_IN:
+        return text
     for mark in ('"$@"', '"${@}"', "$@", "${@}", '"$*"', "$*"):
         text = text.replace(mark, everything)
     for number, word in enumerate(quoted[:10]):
@@ -118,8 +121,10 @@ def evaluate(run: "Run", frame: "Frame", name: str) -> int:
     if len(frame.words) < 2:
         return KEEP
     parts = frame.pairs(1)
-    if any(word == "--" for word, _ in parts[:1]):
-        parts = parts[1:]
+    first = 0
+    while first < len(parts) - 1 and parts[first][0] in ("eval", "--"):
+        first += 1  # `eval eval words` is one more reading of the same words
+    parts = parts[first:]
     if parts and all(is_hidden(word, flag) for word, flag in parts):
         known = run.last_output if len(parts) == 1 and SUBSTITUTION in parts[0][0] else None
         if known is None:

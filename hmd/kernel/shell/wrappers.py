@@ -61,10 +61,10 @@ def transparent(run: "Run", frame: "Frame", name: str) -> int:
 
 
 def _take_assignments(frame: "Frame", options: "Options") -> None:
-    for word in options.assigns:
-        name, _, value = word.partition("=")
-        frame.env = (*frame.env, name)
-        frame.values = {**frame.values, name: value}
+    if options.assigns:
+        pairs = [word.partition("=")[::2] for word in options.assigns]
+        frame.env = (*frame.env, *(name for name, _ in pairs))
+        frame.values = {**frame.values, **dict(pairs)}
 
 
 def _env_string(run: "Run", frame: "Frame") -> bool:
