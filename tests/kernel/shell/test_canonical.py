@@ -189,13 +189,13 @@ def test_behind_a_boundary(text: str, inner: list[str]) -> None:
 def test_limits_hold() -> None:
     many = canonical("; ".join(["x"] * 300))
     assert many.partial and len(many.units) <= 256
-    text = "x"
-    for _ in range(10):
-        text = "bash -c '" + text.replace("'", "'\\''") + "'"
-    deep = canonical(text)
-    assert deep.partial
+    deep = canonical("watch " * 12 + "x")
+    assert deep.partial and deep.opaque and deep.units
+    assert last("eval " * 30 + "x").argv == ["x"]
     wrapped = canonical("nohup " * 30 + "x")
     assert wrapped.partial and wrapped.units
+    for piece in ("{a,b}{c,d} ", "ssh h ", "sudo A=1 ", "find . -exec ", "pwsh -c ", "docker run "):
+        assert len(canonical(piece * 3000).units) <= 256
 
 
 def test_windows_dialects() -> None:
