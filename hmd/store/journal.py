@@ -52,7 +52,7 @@ class Journal:
         self._size = 0
         self._undo_size = -1
         self._undo_seq = 0
-        self._broken = ""
+        self._must_cut = False
 
     # -- reading --
 
@@ -67,7 +67,7 @@ class Journal:
     def entries(self, after: int) -> Iterator[Entry | Damage]:
         """Every change numbered above `after`, in order; what cannot be read comes as `Damage`."""
         paths = self.files()
-        for path, following in zip(paths, [*paths[1:], None], strict=True):
+        for path, following in zip(paths, [*paths[1:], None], strict=False):
             if following is not None and int(following.stem) <= after + 1:
                 continue  # ends before what is wanted
             for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
@@ -95,10 +95,11 @@ class Journal:
 
     def append(self, entry: Entry) -> None:
         """Writes one line and waits until it is on disk. Raises HmdError; nothing is left then."""
-        if self._broken:
-            raise HmdError("damaged", self._broken, str(self._path), "restart hmd")
         line = encode(entry) + b"\n"
+        self._undo_size = -1
         try:
+            if self._must_cut:
+                self._cut()
             full = self._size > 0 and self._size + len(line) > self._rotate_bytes
             if self._fd < 0 or full:
                 self._begin_file(entry.seq)
@@ -115,15 +116,19 @@ class Journal:
         """Takes back the last `append`, whose transaction could not be committed."""
         if self._undo_size < 0:
             return
-        try:
-            os.ftruncate(self._fd, self._undo_size)
-            os.fsync(self._fd)
-        except OSError as error:
-            # The line may stay, and would be applied at the next start although nobody was told
-            # so. Writing more after it would make that certain.
-            self._broken = f"journal cannot be written: {error.strerror}"
         self._size, self.last_seq = self._undo_size, self._undo_seq
         self._undo_size = -1
+        try:
+            self._cut()
+        except OSError:
+            # The line may still be there, and would be applied at the next start although nobody
+            # was told so. A line written after it would make that certain: cut before it.
+            self._must_cut = True
+
+    def _cut(self) -> None:
+        os.ftruncate(self._fd, self._size)
+        os.fsync(self._fd)
+        self._must_cut = False
 
     def _begin_file(self, seq: int) -> None:
         self.close()
