@@ -88,8 +88,11 @@ class Edited:
     changed: int = 0
 
 
-def pick_form(version: tuple[int, ...] | None, windows: bool = False, bash: bool = True) -> Form:
-    """The form for a client of `version` (None: unknown, taken as current)."""
+def pick_form(version: tuple[int, ...] | None, windows: bool, bash: bool) -> Form:
+    """The form for a client of `version` (None: unknown, taken as current).
+
+    On Windows the shell form is PowerShell's where there is no `bash`.
+    """
     if version is None or version >= EXEC_SINCE:
         return "exec"
     return "powershell" if windows and not bash else "shell"

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,7 @@ from hmd.setup.files import make_directories, read_text, write_through
 from hmd.setup.shipped import PACKAGE, shipped
 
 PATTERNS = "patterns"
+_ABANDONED_S = 3600
 # Imports everything that a hook could, compiles it and freezes its patterns, as the interpreter
 # that will run the hooks. The copy never changes, so its compiled files need no check either.
 _COMPILE = """
@@ -133,6 +135,10 @@ def _place(home: Home, build: Build, interpreter: str) -> None:
         if final.exists():
             final.rename(Path(home.app, f".old-{os.getpid()}"))
         temporary.rename(final)
+    except OSError:
+        # A daemon and an install may do this at once: the same files, whoever was first.
+        if damage(home, build):
+            raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -152,6 +158,10 @@ def _compile(root: Path, interpreter: str) -> None:
 
 
 def _drop_others(home: Home, keep: set[str]) -> None:
+    """Removes other builds, and what an interrupted copy left an hour ago."""
     for entry in os.scandir(home.app):
-        if entry.is_dir() and entry.name not in keep:
+        if not entry.is_dir() or entry.name in keep:
+            continue
+        fresh = time.time() - entry.stat().st_mtime < _ABANDONED_S
+        if not (entry.name.startswith(".new-") and fresh):
             shutil.rmtree(entry.path, ignore_errors=True)

@@ -66,20 +66,30 @@ def make_directories(path: str, mode: int = 0o700) -> list[str]:
 def write_through(path: str, text: str, mode: int = 0o600) -> None:
     """Replaces the content of `path` in one step. A link stays a link: its target is replaced.
 
-    The target keeps its mode (a new file gets `mode`). Raises OSError with the old content intact.
+    The target keeps its mode and its owner (a new file gets `mode`). A file of several names
+    (hard links) is written in place, which keeps them one. Raises OSError; in the first case with
+    the old content intact.
     """
     real = os.path.realpath(path)
+    data = text.encode("utf-8", "surrogateescape")
     try:
-        mode = stat.S_IMODE(os.stat(real).st_mode)
+        before: os.stat_result | None = os.stat(real)
     except FileNotFoundError:
-        pass
+        before = None
+    if before is not None and before.st_nlink > 1:
+        with open(real, "r+b") as file:
+            file.write(data)
+            file.truncate()
+        return
     handle, temporary = tempfile.mkstemp(prefix=".hmd-", dir=os.path.dirname(real))
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, mode)
+        if before is not None and (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):
+            os.chown(temporary, before.st_uid, before.st_gid)
+        os.chmod(temporary, mode if before is None else stat.S_IMODE(before.st_mode))
         os.replace(temporary, real)
     except BaseException:
         os.unlink(temporary)

@@ -123,7 +123,9 @@ def _plan(options: Options) -> _Plan:
         interpreter = surroundings.base_interpreter()
     except FileNotFoundError as error:
         raise HmdError("internal", str(error)) from error
-    form = options.form or claude_code.pick_form(version or None, sys.platform == "win32")
+    form = options.form or claude_code.pick_form(
+        version or None, sys.platform == "win32", surroundings.has_bash(options.env)
+    )
     hook = Hook(interpreter.path, home.path, form)
     report = Report(home.path, file, form, interpreter.path)
     report.claude_version = ".".join(map(str, version))

@@ -81,6 +81,14 @@ def find_program(name: str, env: Mapping[str, str]) -> str:
     return shutil.which(name, path=os.pathsep.join([env.get("PATH", ""), *usual])) or ""
 
 
+def has_bash(env: Mapping[str, str]) -> bool:
+    """Whether the host can run the shell form (on Windows it brings Git Bash or names one)."""
+    named = env.get("CLAUDE_CODE_GIT_BASH_PATH", "")
+    if named:
+        return os.path.isfile(named)
+    return shutil.which("bash", path=env.get("PATH", "")) is not None
+
+
 def program_version(path: str, env: Mapping[str, str], seconds: float = 10) -> tuple[int, ...]:
     """What `<path> --version` prints as numbers; () when it says nothing usable in time."""
     try:

@@ -122,6 +122,10 @@ def test_a_first_day(person: Person) -> None:
     assert person.call("pnpm test") is None
     assert person.json("why", "pnpm test")["silent"][0]["kind"] == "signature_mismatch"
 
+    said = person.hmctl("why", "cd src && npm test").stdout
+    assert said.startswith("the call is stopped\n  runs: cd src\n  runs: npm test")
+    assert "denied  deny" in said and "use pnpm" in said
+
     # What an agent asks for waits for a person.
     agent = person.hmctl("memory", "reject", added["memory"]["id"][:6], CLAUDECODE="1")
     assert agent.stdout.startswith("proposed ")
@@ -132,6 +136,11 @@ def test_a_first_day(person: Person) -> None:
     assert "proposals 0" in person.hmctl("status").stdout
     checks = {one["name"]: one["state"] for one in person.json("doctor", "--self-test")["checks"]}
     assert "FAIL" not in checks.values() and checks["self-test"] == "OK"
+
+    assert "OK    self-test" in person.hmctl("doctor", "--self-test").stdout
+    assert "PreToolUse" in person.hmctl("status", "--full").stdout
+    assert "decision=deny" in person.hmctl("logs").stdout
+    assert "before_tool.max_items = 3" in person.hmctl("config", "list").stdout
 
     person.hmctl("install")  # an upgrade is an install again
     person.hmctl("daemon", "start")

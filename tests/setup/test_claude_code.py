@@ -150,12 +150,14 @@ def test_the_shell_form_is_one_sh_command() -> None:
 )
 def test_the_form_follows_the_version(printed: str, form: Form) -> None:
     """Guards that old clients get a form they can run, and unknown ones the current one."""
-    assert pick_form(version_of(printed)) == form
+    assert pick_form(version_of(printed), False, True) == form
 
 
 def test_windows_without_bash_gets_powershell() -> None:
     """Guards the one platform where the shell form cannot be sh."""
     assert pick_form((2, 0, 0), windows=True, bash=False) == "powershell"
+    assert pick_form((2, 0, 0), windows=True, bash=True) == "shell"
+    assert pick_form(None, windows=True, bash=False) == "exec"
 
 
 def test_a_switch_that_turns_all_hooks_off_is_seen() -> None:

@@ -65,5 +65,34 @@ def test_the_copy_before_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Path(home.app_current).write_text("1-old\n")
     copies.refresh(home, "unused")
     assert sorted(os.listdir(home.app)) == ["1-old", "2-new", "current", "daemon"]
+    (tmp_path / "app" / ".new-1").mkdir()  # of another process, being written now
     copies.refresh(home, "unused")
+    assert sorted(os.listdir(home.app)) == [".new-1", "2-new", "current", "daemon"]
+    os.utime(tmp_path / "app" / ".new-1", (0, 0))
+    copies.refresh(home, "unused")
+    assert sorted(os.listdir(home.app)) == ["2-new", "current", "daemon"]
+
+
+def test_two_processes_may_place_the_same_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards an install beside a daemon that refreshes: the second one finds it done."""
+    home = Home(str(tmp_path))
+    build = copies.Build("2-new", {"hmd/__init__.py": b"x"})
+    monkeypatch.setattr(copies, "package_build", lambda: build)
+
+    def other_process_first(root: Path, _: str) -> None:
+        (root / copies.PATTERNS).touch()
+        final = tmp_path / "app" / "2-new" / "hmd"
+        final.mkdir(parents=True)
+        (final / "__init__.py").write_bytes(b"x")
+
+        def full(_: Path, __: Path) -> None:
+            raise OSError(39, "Directory not empty")
+
+        monkeypatch.setattr(Path, "rename", full)
+
+    monkeypatch.setattr(copies, "_compile", other_process_first)
+    copies.refresh(home, "unused")
+    assert copies.current(home) == "2-new"
     assert sorted(os.listdir(home.app)) == ["2-new", "current", "daemon"]

@@ -28,6 +28,26 @@ def test_a_link_to_nothing_gets_its_target(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_text() == "x"
 
 
+def test_names_of_one_file_stay_one_file(tmp_path: Path) -> None:
+    """Guards dotfiles that are kept by hard links."""
+    (tmp_path / "dotfile").write_text("old and long")
+    os.link(tmp_path / "dotfile", tmp_path / "settings")
+    write_through(str(tmp_path / "settings"), "new")
+    assert (tmp_path / "dotfile").read_text() == "new"
+    assert (tmp_path / "dotfile").samefile(tmp_path / "settings")
+
+
+def test_the_owner_stays_the_owner(tmp_path: Path) -> None:
+    """Guards an install by root for somebody else."""
+    if os.getuid():
+        pytest.skip("only root can give files away")
+    path = tmp_path / "a"
+    path.write_text("old")
+    os.chown(path, 12345, 12345)
+    write_through(str(path), "new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 12345)
+
+
 def test_a_failed_write_leaves_the_old_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

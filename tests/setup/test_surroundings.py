@@ -12,6 +12,7 @@ from hmd.setup.surroundings import (
     base_interpreter,
     claude_directory,
     find_program,
+    has_bash,
     notes,
     program_version,
 )
@@ -84,6 +85,15 @@ def test_a_program_that_hangs_or_fails_has_no_version(tmp_path: Path) -> None:
     env = {"PATH": os.environ["PATH"]}
     assert program_version(str(program), env, seconds=0.05) == ()
     assert program_version(str(tmp_path / "gone"), env) == ()
+
+
+def test_bash_is_looked_for_where_the_host_does(tmp_path: Path) -> None:
+    """Guards the choice between sh and PowerShell on Windows."""
+    bash = binary(tmp_path / "bash")
+    assert has_bash({"PATH": str(tmp_path)})
+    assert has_bash({"PATH": "", "CLAUDE_CODE_GIT_BASH_PATH": str(bash)})
+    assert not has_bash({"PATH": str(tmp_path), "CLAUDE_CODE_GIT_BASH_PATH": "/no/bash"})
+    assert not has_bash({"PATH": str(tmp_path / "none")})
 
 
 def test_the_config_directory_follows_the_variable() -> None:
