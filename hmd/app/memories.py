@@ -105,6 +105,7 @@ async def add(app: App, caller: Caller, draft: MemoryDraft) -> Outcome:
     )
     _warn(content, notes)
     project = None if draft.user_wide else await ensure_project(app, caller)
+    caller = msgspec.structs.replace(caller, project=project or caller.project)
     change = AddMemory(
         actor=caller.actor,
         at=app.now(),
@@ -113,7 +114,7 @@ async def add(app: App, caller: Caller, draft: MemoryDraft) -> Outcome:
         content=content,
         project=project,
         origin=Origin(
-            project=project or caller.project,
+            project=caller.project,
             worktree=caller.root,
             session=caller.session,
             host=caller.host,

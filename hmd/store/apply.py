@@ -48,11 +48,11 @@ class Applied:
 
     @property
     def snapshots(self) -> list[str | None]:
-        """Every project (None: user-wide) whose active memories may have changed."""
+        """Every project (None: user-wide) whose active memories changed."""
         places: dict[str | None, None] = {}
         for before, after in self.memories:
             for row in (before, after):
-                if row is not None:
+                if row is not None and row.status == "active":
                     places[row.project] = None
         return list(places)
 

@@ -40,7 +40,8 @@ def test_every_table_says_what_a_row_means() -> None:
 
 
 ROWS_AT = {
-    # What a database of each version may hold; every later version must still hold it.
+    # What a database of a version that added tables or columns may hold; every later version
+    # must still hold it.
     1: """
     INSERT INTO meta VALUES ('applied_seq', '2');
     INSERT INTO change_log VALUES (1, 5, 'terminal', 'create_project', NULL, 'p', NULL);
@@ -57,7 +58,7 @@ ROWS_AT = {
 }
 
 
-@pytest.mark.parametrize("version", range(1, migrate.newest() + 1))
+@pytest.mark.parametrize("version", sorted(ROWS_AT))
 def test_rows_come_through(version: int) -> None:
     """Guards user data: rows of every earlier version survive all later steps."""
     connection = memory_database()

@@ -229,7 +229,7 @@ async def test_forgotten_project_is_on_no_surface(home: Home) -> None:
 async def test_merge_moves_memories_and_locations(home: Home) -> None:
     """Guards a merge: nothing stays behind, each memory keeps its history."""
     one, two = create_project("one"), create_project("two")
-    change = add(project=one.project)
+    change = add(project=one.project, status="active")
     merge = ch.MergeProjects(actor="terminal", at=9, source=one.project, into=two.project)
     async with opened(home) as store:
         for each in (one, two, change):
