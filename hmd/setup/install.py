@@ -270,7 +270,6 @@ def _receipt(plan: _Plan, made_home: list[str], made: list[str]) -> Receipt:
         programs=plan.report.programs,
         registered=[one for one in old.registered if one.file != plan.file] + [entry],
         made=old.made or made_home,
-        project_everywhere=old.project_everywhere or options.everywhere,
     )
 
 

@@ -49,7 +49,6 @@ class Receipt(msgspec.Struct):
     programs: dict[str, str] = {}
     registered: list[Registered] = []
     made: list[str] = []
-    project_everywhere: bool = False
 
     def of(self, file: str) -> Registered | None:
         """The registration in one settings file."""
