@@ -142,6 +142,12 @@ WRAPPERS = {
     "proxychains4": Wrapper("-f", "-q"),
     "torsocks": Wrapper("-u -p -a -P --user --pass --address --port", "-d -i -q --debug --quiet"),
     "tsocks": Wrapper(),
+    "torify": Wrapper(),
+    "usewithtor": Wrapper(),
+    "rlwrap": Wrapper("-f -H -s -p -b -g -O -P -q -S -t -w -z -C -D -e"),
+    "chpst": Wrapper("-u -U -b -/ -n -l -L -m -d -o -p -f -c -r -t -e"),
+    "dumb-init": Wrapper("-r --rewrite", "-c --single-child -v --verbose"),
+    "tini": Wrapper("-p -e", "-s -g -v -w"),
     # Shell builtins (bash manual 4.1, 4.2; zsh precommand modifiers).
     "command": Wrapper("", "-p"),
     "builtin": Wrapper("", ""),
