@@ -2,7 +2,7 @@
 
 Branches on what became of the request: nobody was there (it may be sent), the owner is leaving (the
 same), no whole answer came (it may be sent again only if the method is retry-safe), or an
-answer. A daemon is started at most once per call.
+answer. Starting a daemon is tried twice at most.
 """
 
 import os
@@ -29,6 +29,8 @@ T = TypeVar("T")
 PASSED = ("HOME", "TMPDIR")
 
 SLACK_S = 2.0  # beyond the method's own deadline
+# The first may find that another one took the home meanwhile, and went again.
+MOST_STARTS = 2
 BUSY_PAUSE_S = 0.1
 BUSY_TRIES = 20
 
@@ -112,7 +114,7 @@ def _deliver(
 ) -> tuple[str, bytes]:
     """(status, body) of an answer other than `leave` and `retry`."""
     timeout = contract.deadline_ms / 1000 + SLACK_S
-    broken = 0
+    broken = starts = 0
     for _ in range(BUSY_TRIES):
         try:
             status, data = _exchange(home.socket, request, timeout)
@@ -132,6 +134,11 @@ def _deliver(
             # Nobody is there, or an older daemon that is on its way out.
             if not may_start:
                 raise HmdError("busy", "no daemon is running", home.socket, "hmctl daemon start")
+            if starts == MOST_STARTS:
+                raise HmdError(
+                    "busy", "daemons of another version take this home", home.path, "hmctl install"
+                )
+            starts += 1
             start(home, environ)
         elif status == frame.RETRY:
             time.sleep(BUSY_PAUSE_S)

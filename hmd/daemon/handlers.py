@@ -34,7 +34,7 @@ class Handlers:
         self._hook = hook
 
     def hook(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
-        self._services.last_request = time.monotonic()
+        self._services.last_request = self._services.monotonic()
         return self._hook(header, body)
 
     def is_newer(self, build: str) -> bool:
@@ -62,7 +62,7 @@ class Handlers:
     async def call(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         began = time.perf_counter_ns()
         services = self._services
-        services.last_request = time.monotonic()
+        services.last_request = services.monotonic()
         name = header.get("method", "")
         try:
             method = METHODS.get(name)

@@ -5,7 +5,6 @@ The socket listens before the store is open: hook calls need only files.
 
 import importlib
 import signal
-import time
 from collections.abc import AsyncIterator
 
 import trio
@@ -22,7 +21,7 @@ from hmd.daemon.ready import Readiness
 from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
 from hmd.daemon.services import Services, UseCases
-from hmd.daemon.watch import keep_address
+from hmd.daemon.watch import keep_address, leave_when_idle
 from hmd.transport import unix
 from hmd.transport.base import Listener
 
@@ -60,7 +59,7 @@ class Daemon:
                 background.start_soon(_leave_at_signal, signals, self._server)
                 background.start_soon(self._hooklog.run)
                 background.start_soon(self._keep_store)
-                background.start_soon(self._leave_when_idle)
+                background.start_soon(leave_when_idle, self._services)
                 self._ownership.announce()
                 log.line(f"serving '{self._services.home.path}' as {self._services.record.build}")
                 async with trio.open_nursery() as clients:
@@ -78,6 +77,7 @@ class Daemon:
             server,
             self._ownership.lock,
             self._bind,
+            unix.poke,
             listener,
             clients,
             self._log,
@@ -129,14 +129,6 @@ class Daemon:
             await use_cases.take_settings(self._services.config.current)
         except HmdError as error:
             self._log.line(f"snapshots still hold the settings from before: {error}")
-
-    async def _leave_when_idle(self) -> None:
-        services = self._services
-        while True:
-            await trio.sleep(HOUSEKEEPING_S)
-            minutes = services.config.current.user.daemon.idle_exit_minutes
-            if minutes and time.monotonic() - services.last_request > minutes * 60:
-                self._server.leave(f"idle for {minutes} minutes")
 
 
 async def _leave_at_signal(signals: AsyncIterator[int], server: Server) -> None:

@@ -95,6 +95,7 @@ class Services:
         resident: Resident,
         log: Log,
         leave: Callable[[str], None],
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.home = home
         self.record = record
@@ -105,7 +106,8 @@ class Services:
         self.config = LiveConfig(home.config)
         self.metrics = Metrics()
         self.store = StoreSlot()
-        self.started = time.monotonic()
+        self.monotonic = monotonic
+        self.started = monotonic()
         self.last_request = self.started
         self._installed_at_start = self.installed_build()
 

@@ -1,7 +1,6 @@
 """`status`: what the daemon knows about itself, the caller's project and the store."""
 
 import os
-import time
 from typing import Literal
 
 from hmd import __version__ as VERSION
@@ -29,7 +28,7 @@ async def status(services: Services, caller: Caller, _: Nothing) -> model.Status
         build=record.build,
         home=services.home.path,
         started_at=record.started_ms,
-        uptime_ms=int((time.monotonic() - services.started) * 1000),
+        uptime_ms=int((services.monotonic() - services.started) * 1000),
         project=name,
         enabled=project is not None and project.enabled,
         disabled=os.path.exists(services.home.disabled),

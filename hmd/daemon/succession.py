@@ -105,11 +105,17 @@ def _wait(world: Surroundings, seconds: float, *, served: bool = True) -> str:
         world.sleep(POLL_S)
 
 
-def take_over(world: Surroundings, ask_to_leave: Callable[[], None], seconds: float) -> bool:
-    """For a daemon with a socket of its own: asks the owner to leave, then waits for the lock."""
+def take_over(world: Surroundings, seconds: float) -> bool:
+    """For a daemon with a manager's socket: asks the owner to leave, then waits for the lock.
+
+    By signal: the address that the owner could be asked at is the manager's by now.
+    """
     if world.take_lock():
         return True
-    ask_to_leave()
+    owner = world.owner()
+    if owner is not None and world.is_running(owner.pid, owner.start):
+        world.say(f"asking process {owner.pid} to leave: a service manager started this daemon")
+        world.signal(owner.pid, signal.SIGTERM)
     return _wait(world, seconds, served=False) == OWN
 
 
@@ -170,14 +176,8 @@ def become_owner(
     world = System(home, build, lock.take, say)
     if lock.take():
         return OWN
-    if replace:
-
-        def ask_to_leave() -> None:
-            say("asking the running daemon to leave: a service manager started this one")
-            ask(home.socket, "stop", build, PING_TIMEOUT_S)
-
-        if take_over(world, ask_to_leave, TERM_GRACE_S):
-            return OWN
+    if replace and take_over(world, TERM_GRACE_S):
+        return OWN
     # One candidate at a time bears with an owner; for the others the race is lost, which is fine.
     candidate = Lock(home.run + "/candidate")
     try:

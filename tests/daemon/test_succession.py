@@ -119,11 +119,13 @@ def test_only_one_candidate_may_end_an_owner() -> None:
     assert world.signals == []
 
 
-def test_a_managed_daemon_asks_and_waits() -> None:
-    """Guards socket activation: an owner that answers has to go, but only when asked."""
-    world = World(answers_at=0)
-    assert take_over(world, lambda: setattr(world, "free_at", 0.5), 2)
+def test_a_managed_daemon_asks_the_owner_to_go_and_waits() -> None:
+    """Guards socket activation: an owner that answers has to go, a stranger is not touched."""
+    polite = World(answers_at=0, reacts_to={signal.SIGTERM: "ends"})
+    assert take_over(polite, 2) and polite.signals == [signal.SIGTERM]
     stubborn = World(answers_at=0)
-    assert not take_over(stubborn, lambda: None, 2)
+    assert not take_over(stubborn, 2) and stubborn.signals == [signal.SIGTERM]
+    stranger = World(running=False)
+    assert not take_over(stranger, 2) and stranger.signals == []
     free = World(free_at=0)
-    assert take_over(free, lambda: pytest.fail("nobody is there to be asked"), 2)
+    assert take_over(free, 2) and free.signals == []

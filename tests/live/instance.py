@@ -21,6 +21,12 @@ from hmd.kernel.address import Home
 from hmd.setup import copies
 
 ROOT = Path(__file__).parents[2]
+_OTHER_VERSION = """
+import hmd
+hmd.__version__ = {!r}
+from hmd.daemon.main import run
+run()
+"""
 PATIENCE_S = 20.0  # how long a test waits for what must happen; it decides only about failure
 
 
@@ -50,10 +56,19 @@ class Instance:
     # -- daemons --
 
     def candidate(
-        self, *options: str, environ: dict[str, str] | None = None, wait: bool = True
+        self,
+        *options: str,
+        environ: dict[str, str] | None = None,
+        wait: bool = True,
+        version: str = "",
     ) -> "tuple[subprocess.Popen[bytes], int]":
-        """A daemon process and the reading end of its readiness pipe (-1 without `wait`)."""
+        """A daemon process and the reading end of its readiness pipe (-1 without `wait`).
+
+        `version` makes it believe that it is of another version.
+        """
         argv = [*command(self.home.path), *options]
+        if version:
+            argv[argv.index("-m") : argv.index("-m") + 2] = ["-c", _OTHER_VERSION.format(version)]
         reading, writing = os.pipe()
         if wait:
             argv += ["--ready-fd", str(writing)]
@@ -73,10 +88,10 @@ class Instance:
         return process, reading
 
     def start(
-        self, *options: str, environ: dict[str, str] | None = None
+        self, *options: str, environ: dict[str, str] | None = None, version: str = ""
     ) -> "subprocess.Popen[bytes]":
         """A daemon that has said it is ready."""
-        process, reading = self.candidate(*options, environ=environ)
+        process, reading = self.candidate(*options, environ=environ, version=version)
         words = self.words(reading)
         assert words == READY, f"the daemon did not get ready: {words!r}\n{self.log()}"
         return process

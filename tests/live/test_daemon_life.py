@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -324,6 +325,63 @@ def test_any_locale_serves_any_home(instance: Instance, locale: str) -> None:
     process = instance.start(environ=environ)
     assert instance.serving_pid() == process.pid
     assert "hömé-🛑" in instance.log()
+
+
+def test_a_managers_socket_is_served_and_stays(instance: Instance) -> None:
+    """Guards socket activation: a running owner is asked to go, the socket is the manager's."""
+    on_demand = instance.start()
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    fresh = instance.home.socket + "2"
+    manager.bind(fresh)
+    manager.listen()
+    os.rename(fresh, instance.home.socket)  # what systemd does at "start hmd.socket"
+    with connect(instance) as sock:  # nobody has accepted this client yet
+        sock.sendall(frame.request(frame.CALL, {"method": "ping"}, b"{}"))
+        managed = start_managed(instance, manager)
+        answer = frame.parse_answer(read_all(sock))
+    assert answer is not None and str(managed.pid).encode() in answer[1]
+    assert instance.ask("status")["owner"] == "systemd"
+    assert wait_for_end(on_demand) == 0
+    managed.terminate()
+    assert wait_for_end(managed) == 0
+    assert os.path.exists(instance.home.socket)
+    manager.close()
+
+
+def start_managed(instance: Instance, passed: socket.socket) -> "subprocess.Popen[bytes]":
+    """A daemon started as systemd starts one: descriptor 3, LISTEN_PID, LISTEN_FDS."""
+    code = (
+        "import os, sys\n"
+        f"os.dup2({passed.fileno()}, 3)\n"
+        "os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1')\n"
+        "os.execve(sys.argv[1], sys.argv[1:], os.environ)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", code, *command(instance.home.path)],
+        env=instance.environ,
+        pass_fds=[passed.fileno()],
+        stderr=subprocess.PIPE,
+    )
+    instance.processes.append(process)
+    return process
+
+
+def test_hooks_that_ran_from_an_older_build_run_from_this_one(instance: Instance) -> None:
+    """Guards "a daemon refreshes the copy before it serves"; a newer copy is left as it is."""
+    from hmd.setup import copies
+
+    ours = copies.package_build().name
+    instance.install()
+    current = Path(instance.home.app_current)
+    (Path(instance.home.app) / ours).rename(Path(instance.home.app) / "0.0.1-old")
+    current.write_text("0.0.1-old\n")
+    process = instance.start()
+    assert copies.current(instance.home) == ours
+    process.terminate()
+    wait_for_end(process)
+    current.write_text("999.0.0-new\n")
+    instance.start()
+    assert copies.current(instance.home) == "999.0.0-new"
 
 
 def test_help_is_there(instance: Instance) -> None:
