@@ -1,0 +1,1 @@
+"""Extraction CLIs of the user's own: one per file, behind one interface."""
