@@ -96,8 +96,10 @@ def person() -> Iterator[Person]:
         try:
             yield one
         finally:
-            one.hmctl("daemon", "stop")
-            one.instance.close()
+            try:
+                one.hmctl("daemon", "stop")
+            finally:
+                one.instance.close()
 
 
 def decision(answer: Any) -> str:
