@@ -1,23 +1,40 @@
 """Keeps the snapshot files true: a line in the tail after each change, a new base when needed."""
 
+import time
 from pathlib import Path
 
 import trio
 
+from hmd.app.fixes import fix_record
 from hmd.app.signatures import plain_of
 from hmd.core.changes import AnyChange
 from hmd.core.config import Config, verdict_settings
+from hmd.core.learning import FixRow
 from hmd.core.model import MemoryRow, ProjectRow, SnapshotRow
 from hmd.kernel.snapshot import USER, open_snapshot
-from hmd.store import snapshot_file
+from hmd.store import learning, snapshot_file
 from hmd.store.apply import Applied, Touched
 from hmd.store.snapshot_file import BaseBuilder, Record
 from hmd.store.store import Store
 
-# Records encoded before the loop gets its turn: about 0.2 ms.
-_BREATH = 16
+# Rows read at a time: reading holds the interpreter for about as long as `_Breath` does.
+_PAGE = 16
+# How long work on the loop goes on before others get their turn.
+_BREATH_NS = 200_000
 # Trust of an automatic row by how often it was confirmed; a person's is 1.
 _TRUST = (0.65, 0.8, 0.95)
+
+
+class _Breath:
+    """Gives way to other tasks once the time is up."""
+
+    def __init__(self) -> None:
+        self._until = time.perf_counter_ns() + _BREATH_NS
+
+    async def take(self) -> None:
+        if time.perf_counter_ns() > self._until:
+            await trio.lowlevel.checkpoint()
+            self._until = time.perf_counter_ns() + _BREATH_NS
 
 
 class Snapshots:
@@ -42,6 +59,9 @@ class Snapshots:
             applied = await self._store.apply(change)
             for touched in applied.memories:
                 self._publish(applied.seq, touched)
+            for fix in applied.fixes:
+                record = fix_record(fix.row) if fix.row is not None else None
+                self._append(fix.project, applied.seq, fix.id, record)
         for project in applied.projects:
             await self._project_changed(project)
         for name in sorted(self._due):
@@ -56,22 +76,28 @@ class Snapshots:
         if after.status == "active":
             changes[after.project or USER] = record_of(after)
         for name, record in changes.items():
-            path = self._path(name)
-            try:
-                snapshot_file.append_tail(path, seq, after.id, record)
-            except OSError as error:
-                self._report(name, error)
-                self._due.add(name)
-            if not path.exists() or snapshot_file.tail_is_long(path):
-                self._due.add(name)
+            self._append(name, seq, after.id, record)
+
+    def _append(self, name: str, seq: int, identifier: str, record: Record | None) -> None:
+        path = self._path(name)
+        try:
+            snapshot_file.append_tail(path, seq, identifier, record)
+        except OSError as error:
+            self._report(name, error)
+            self._due.add(name)
+        if not path.exists() or snapshot_file.tail_is_long(path):
+            self._due.add(name)
 
     async def _project_changed(self, project: str) -> None:
-        row = await self._store.get_project(project)
-        if row is None or row.forgotten_at is not None or row.merged_into is not None:
+        if await self._is_gone(project):
             self._due.discard(project)
             snapshot_file.remove(self._path(project))
         else:
             self._due.add(project)
+
+    async def _is_gone(self, project: str) -> bool:
+        row = await self._store.get_project(project)
+        return row is None or row.forgotten_at is not None or row.merged_into is not None
 
     # -- building --
 
@@ -83,24 +109,47 @@ class Snapshots:
         async with self._building.setdefault(name, trio.Lock()):
             self._due.discard(name)
             project = None if name == USER else name
-            seq, rows = await self._store.active_memories(project)
-            builder = BaseBuilder(
-                self._store.kernel_hash, seq, project or "", self._store.clock.now_ms()
-            )
-            for number, row in enumerate(rows):
-                builder.add(record_of(row))
-                if number % _BREATH == _BREATH - 1:
-                    await trio.lowlevel.checkpoint()
-            settings = await self._settings(project)
+            seq, count, builder = await self._built(project)
             path = self._path(name)
             try:
-                await trio.to_thread.run_sync(builder.write, path, settings)
+                await trio.to_thread.run_sync(builder.write, path)
                 snapshot_file.shorten_tail(path, seq)
             except OSError as error:
                 self._report(name, error)
                 self._due.add(name)
+            if project is not None and await self._is_gone(project):
+                snapshot_file.remove(path)  # it went while this was built
             size = path.stat().st_size if path.exists() else 0
-            return SnapshotRow(project=name, generation=seq, records=len(rows), bytes=size)
+            return SnapshotRow(project=name, generation=seq, records=count, bytes=size)
+
+    async def _built(self, project: str | None) -> tuple[int, int, BaseBuilder]:
+        """(generation, records, finished builder). What changes between two pages has a line in
+        the tail above the generation, whichever page it was on."""
+        settings = await self._settings(project)
+        seq, rows = await self._store.active_memories(project, "", _PAGE)
+        builder = BaseBuilder(
+            self._store.kernel_hash, seq, project or "", self._store.clock.now_ms()
+        )
+        breath = _Breath()
+        count = 0
+        while rows:
+            for row in rows:
+                builder.add(record_of(row))
+                await breath.take()
+            count += len(rows)
+            _, rows = await self._store.active_memories(project, rows[-1].id, _PAGE)
+        for fix in await self._fixes(project):
+            builder.add(fix_record(fix))
+            await breath.take()
+            count += 1
+        for _ in builder.finish(settings):
+            await breath.take()
+        return seq, count, builder
+
+    async def _fixes(self, project: str | None) -> list[FixRow]:
+        if project is None:
+            return []
+        return await self._store.read(lambda connection: learning.fixes(connection, project))
 
     async def rebuild_all(self) -> list[SnapshotRow]:
         """Builds every snapshot anew."""

@@ -331,12 +331,14 @@ def _where(wanted: MemoryFilter) -> tuple[str, list[Any]]:
     return " AND ".join(terms), values
 
 
-def active(connection: sqlite3.Connection, project: str | None) -> list[MemoryRow]:
-    """The active rows of one snapshot, in the order of their ids. None: the user-wide ones."""
+def active(
+    connection: sqlite3.Connection, project: str | None, after: str, limit: int
+) -> list[MemoryRow]:
+    """Active rows of one snapshot with ids above `after`, in their order. None: user-wide."""
     rows = connection.execute(
         _SELECT + "WHERE v.superseded_at IS NULL AND v.status = 'active' AND v.project_id IS ? "
-        "ORDER BY v.memory_id",
-        (project,),
+        "AND v.memory_id > ? ORDER BY v.memory_id LIMIT ?",
+        (project, after, limit),
     )
     return [_row(row) for row in rows]
 

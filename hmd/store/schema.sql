@@ -98,7 +98,7 @@ CREATE UNIQUE INDEX memory_version_current
     ON memory_version (memory_id) WHERE superseded_at IS NULL;
 CREATE INDEX memory_version_history ON memory_version (memory_id, seq);
 CREATE INDEX memory_version_live
-    ON memory_version (project_id, status) WHERE superseded_at IS NULL;
+    ON memory_version (project_id, status, memory_id) WHERE superseded_at IS NULL;
 
 -- One row is one thing that a memory rests on, copied here because its source may go away.
 -- `version_id` is the version that brought it.

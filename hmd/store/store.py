@@ -168,14 +168,20 @@ class Store:
 
         return await self._read(work)
 
-    async def active_memories(self, project: str | None) -> tuple[int, list[MemoryRow]]:
-        """(newest change in them, rows) of one snapshot, by id; None: the user-wide one."""
+    async def active_memories(
+        self, project: str | None, after: str = "", limit: int = 1_000_000
+    ) -> tuple[int, list[MemoryRow]]:
+        """(newest change in them, rows) of one snapshot, by id; None: the user-wide one.
+
+        To read page by page, give the last id that was read as `after`. Pages may be of different
+        states: the first one's number is what all of them hold at least.
+        """
 
         def work(connection: sqlite3.Connection) -> tuple[int, list[MemoryRow]]:
             connection.execute("BEGIN")  # both statements see one state
             try:
                 seq = apply.get_meta(connection, "applied_seq")
-                return seq, memories.active(connection, project)
+                return seq, memories.active(connection, project, after, limit)
             finally:
                 connection.execute("COMMIT")
 
