@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 BASELINE, START, AFTER = "baseline", "start", "after"
+# Fixes, by the literal key of the command that failed.
+FIX = "f:"
 # Command rules at deny: looked up when a call hides what it runs.
 DENY = "deny"
 
@@ -31,6 +33,9 @@ def first_segment(path: str) -> str:
 
 def buckets_of(record: "Record") -> "list[str]":
     """Every bucket that a memory is filed under; [] for one that no hook event looks for."""
+    fix = record.get("fix")
+    if isinstance(fix, dict):
+        return [FIX + str(fix.get("key") or "")]
     triggers = record.get("triggers") or ()
     names = []
     if "before_tool" in triggers:

@@ -7,9 +7,11 @@ decisions must know travels in the verdict into the ledger.
 
 from hmd.kernel import event as ev
 from hmd.kernel import texts
-from hmd.kernel.buckets import AFTER, BASELINE, START
+from hmd.kernel.buckets import AFTER, BASELINE, FIX, START
 from hmd.kernel.builtin import builtin
-from hmd.kernel.ledger import failure_class
+from hmd.kernel.failure import signature
+from hmd.kernel.ledger import ERROR_KEPT, failure_class
+from hmd.kernel.redact import clip
 from hmd.kernel.rules import Rules
 from hmd.kernel.subject import HIDDEN, MISS, Met, Subject, subject_of
 from hmd.kernel.turn import Turn, hold_key
@@ -367,13 +369,39 @@ def after_tool(rules: Rules, turn: Turn, event: ev.Event, home: str) -> Verdict:
     hints.sort(key=lambda hint: (hint[0], -hint[1]["score"], -hint[1]["updated"], hint[1]["id"]))
     chosen = give(
         verdict,
-        [record for _loose, record in hints],
+        [*known_fixes(rules, event, home, failure), *[record for _loose, record in hints]],
         turn,
         rules.limit("after_tool", "max_items"),
         rules.limit("after_tool", "max_bytes"),
     )
     verdict.fired += [Fired(one["id"], ADVISE, "advised", "") for one in chosen]
     return verdict
+
+
+def known_fixes(rules: Rules, event: ev.Event, home: str, failure: str) -> "list[Record]":
+    """The best fix of each part of a call that failed the way it failed before (N3)."""
+    call = event.call
+    found: list[Record] = []
+    said = ""
+    for source, root in rules.sources:
+        if call is None or call.tool != "bash":
+            break
+        for key, _names in subject_of(event, root, home).keyed:
+            rows = source.records_for([FIX + str(key)])
+            if rows and not said:
+                said = signature(clip(call.error, ERROR_KEPT))
+            same = [row for row in rows if _same_failure(row, call.tool, str(key), said, failure)]
+            same.sort(key=lambda row: (-row["fix"]["sessions"], -row["fix"]["count"], row["id"]))
+            found += same[:1]
+    return found
+
+
+def _same_failure(row: "Record", tool: str, key: str, said: str, failure: str) -> bool:
+    """The same line went wrong, or (where a failure said nothing) it is of the same class."""
+    fix = row.get("fix")
+    if not isinstance(fix, dict) or fix.get("key") != key or row["tools"] != [tool]:
+        return False
+    return bool(fix.get("signature") == said and (said or fix.get("class") == failure))
 
 
 def _about(record: "Record", failure: str) -> bool:

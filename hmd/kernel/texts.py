@@ -19,6 +19,7 @@ _TYPE_NAMES = {
     "architecture_constraint": "CONSTRAINT",
     "decision": "DECISION",
     "guard": "CORRECTION",
+    "fix": "FIX",
 }
 
 RETRY = "If this does not apply here, make the same call again: it will pass."
