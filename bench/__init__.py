@@ -1,0 +1,1 @@
+"""Measures how fast hmd is, as ratios against references taken in the same run. Asserts nothing."""
