@@ -9,6 +9,8 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
+from hmd.core.facts import FactContent, FactRow, Importance, Verdict
+from hmd.core.learning import ClaimRow, FixRow, LearnedRow, RunRow
 from hmd.core.model import (
     Actor,
     Authority,
@@ -44,6 +46,8 @@ class AddMemory(Change, kw_only=True, tag="add_memory"):
     origin: Origin = field(default_factory=Origin)
     evidence: list[Evidence] = field(default_factory=list)
     valid_from: int | None = None
+    # keyed hashes of its text and sources, against which what was forgotten is held
+    marks: list[str] = field(default_factory=list)
 
 
 class Patch(Struct, kw_only=True, omit_defaults=True):
@@ -200,6 +204,123 @@ class ExpireProposal(Change, kw_only=True, tag="expire_proposal"):
     proposal: str
 
 
+# -- facts ------------------------------------------------------------------------------------
+
+
+class RememberFact(Change, kw_only=True, tag="remember_fact", omit_defaults=True):
+    """A new fact. `valid_from` null: from `at`. `marks` are keyed hashes (hmd/store/tombstones.py)
+    of its text and sources: a person's own words lift what was forgotten, others are refused."""
+
+    fact: str
+    content: FactContent
+    project: str | None = None
+    origin: Origin = field(default_factory=Origin)
+    valid_from: int | None = None
+    valid_to: int | None = None
+    marks: list[str] = field(default_factory=list)
+
+
+class ReviseFact(Change, kw_only=True, tag="revise_fact", omit_defaults=True):
+    """`fact` takes the place of `old`, in the world from `valid_from` (null: `at`) on."""
+
+    old: str
+    fact: str
+    content: FactContent
+    origin: Origin = field(default_factory=Origin)
+    valid_from: int | None = None
+    marks: list[str] = field(default_factory=list)
+
+
+class MarkFact(Change, kw_only=True, tag="mark_fact", omit_defaults=True):
+    """Changes what is kept beside a fact; absent fields stay."""
+
+    fact: str
+    pinned: bool | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    sensitive: bool | UnsetType = UNSET
+    importance: Importance | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET
+    links: list[str] | UnsetType = UNSET
+
+
+class CheckFacts(Change, kw_only=True, tag="check_facts"):
+    """What a look at the repository (at commit `head`) found; only what is another than before."""
+
+    head: str
+    verdicts: list[Verdict]
+
+
+class ImportFacts(Change, kw_only=True, tag="import_facts"):
+    """Facts of another store with their own times and chains; those known already are left."""
+
+    rows: list[FactRow]
+    marks: list[list[str]] = field(default_factory=list)
+
+
+# -- forgetting -------------------------------------------------------------------------------
+
+
+class Forget(Change, kw_only=True, tag="forget"):
+    """Hides facts and memories (memory id → new version id) until they are erased or restored.
+    `marks` keep automatic paths from bringing them back; `by` says how they were chosen, never
+    the words that were looked for."""
+
+    facts: list[str] = field(default_factory=list)
+    memories: dict[str, str] = field(default_factory=dict)
+    marks: list[str] = field(default_factory=list)
+    by: str = ""
+
+
+class Unforget(Change, kw_only=True, tag="unforget"):
+    """Brings forgotten facts and memories (memory id → new version id) back."""
+
+    facts: list[str] = field(default_factory=list)
+    memories: dict[str, str] = field(default_factory=dict)
+    marks: list[str] = field(default_factory=list)
+
+
+class Erase(Change, kw_only=True, tag="erase"):
+    """Removes the content of facts and memories for good. `erasure` names the work that follows
+    in files and backups."""
+
+    erasure: str
+    facts: list[str] = field(default_factory=list)
+    memories: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+
+
+# -- learning ---------------------------------------------------------------------------------
+
+
+class SetLearned(Change, kw_only=True, tag="set_learned"):
+    """What learning keeps of a memory beside its content, in full."""
+
+    row: LearnedRow
+
+
+class SetClaims(Change, kw_only=True, tag="set_claims"):
+    """The sessions that speak for a proposal; those known already stay."""
+
+    proposal: str
+    claims: list[ClaimRow]
+
+
+class LearnFixes(Change, kw_only=True, tag="learn_fixes"):
+    """Fixes seen in a project, and commands (literal key → time) that failed there. Both are added
+    to what is known; a fix whose own command failed is offered no more."""
+
+    project: str
+    fixes: list[FixRow] = field(default_factory=list)
+    failed: dict[str, int] = field(default_factory=dict)
+
+
+class RecordRun(Change, kw_only=True, tag="record_run"):
+    """A provider was called. With the changes that its answer led to in one batch: a run that is
+    on record is never applied again."""
+
+    run: RunRow
+
+
 class Batch(Change, kw_only=True, tag="batch"):
     """Several changes that happen together or not at all."""
 
@@ -211,7 +332,19 @@ ProjectChange = (
     CreateProject | EnableProject | DisableProject | MoveProject | MergeProjects | ForgetProject
 )
 ProposalChange = OpenProposal | AcceptProposal | RejectProposal | ExpireProposal
-AnyChange = AddMemory | MemoryChange | ProjectChange | ProposalChange | Batch
+FactChange = RememberFact | ReviseFact | MarkFact | CheckFacts | ImportFacts
+ForgetChange = Forget | Unforget | Erase
+LearningChange = SetLearned | SetClaims | LearnFixes | RecordRun
+AnyChange = (
+    AddMemory
+    | MemoryChange
+    | ProjectChange
+    | ProposalChange
+    | FactChange
+    | ForgetChange
+    | LearningChange
+    | Batch
+)
 
 
 class Entry(Struct, kw_only=True):

@@ -12,6 +12,10 @@ class Clock(Protocol):
         """Milliseconds since the epoch, greater than any value given before."""
         ...
 
+    def peek_ms(self) -> int:
+        """What the time is at least, without giving a value out."""
+        ...
+
     def observe(self, time_ms: int) -> None:
         """Takes note of a time already on record: nothing earlier is given out afterwards."""
         ...
@@ -33,6 +37,10 @@ class SystemClock:
             self._last = max(time.time_ns() // 1_000_000, self._last + 1)
             return self._last
 
+    def peek_ms(self) -> int:
+        with self._lock:
+            return max(time.time_ns() // 1_000_000, self._last)
+
     def observe(self, time_ms: int) -> None:
         with self._lock:
             self._last = max(self._last, time_ms)
@@ -48,6 +56,9 @@ class FakeClock:
     def now_ms(self) -> int:
         self._last = max(self.wall, self._last + 1)
         return self._last
+
+    def peek_ms(self) -> int:
+        return max(self.wall, self._last)
 
     def observe(self, time_ms: int) -> None:
         self._last = max(self._last, time_ms)

@@ -11,8 +11,9 @@ import msgspec
 
 from hmd.core import changes as ch
 from hmd.core.errors import HmdError
+from hmd.core.facts import FactRow
 from hmd.core.model import AGENT_ACTORS, MemoryRow, ProposalRow
-from hmd.store import memories, projects, proposals
+from hmd.store import facts, forgetting, learning, memories, projects, proposals, tombstones
 
 _MEMORY = (ch.EditMemory, ch.SetStatus, ch.Enforce, ch.Promote, ch.Demote, ch.Restore)
 _PROJECT = (
@@ -23,6 +24,11 @@ _PROJECT = (
     ch.MergeProjects,
     ch.ForgetProject,
 )
+_FACT = (ch.RememberFact, ch.ReviseFact, ch.MarkFact, ch.CheckFacts, ch.ImportFacts)
+_LEARNING = (ch.SetLearned, ch.SetClaims, ch.LearnFixes, ch.RecordRun)
+# What an agent may do itself: facts advise nobody by themselves, and what a person said is checked
+# where the fact is known (facts.check_owner).
+_AGENTS_OWN = (ch.OpenProposal, ch.CreateProject, *_FACT, ch.Forget)
 
 
 class Touched(NamedTuple):
@@ -40,6 +46,9 @@ class Applied:
         self.memories: list[Touched] = []
         self.projects: list[str] = []
         self.proposal: ProposalRow | None = None
+        self.fact: FactRow | None = None
+        self.fixes: list[learning.ChangedFix] = []
+        self.skipped: list[int] = []  # rows of an import that were forgotten before
 
     @property
     def memory(self) -> MemoryRow | None:
@@ -48,12 +57,13 @@ class Applied:
 
     @property
     def snapshots(self) -> list[str | None]:
-        """Every project (None: user-wide) whose active memories changed."""
+        """Every project (None: user-wide) whose active memories or fixes changed."""
         places: dict[str | None, None] = {}
         for before, after in self.memories:
             for row in (before, after):
                 if row is not None and row.status == "active":
                     places[row.project] = None
+        places.update(dict.fromkeys(fix.project for fix in self.fixes))
         return list(places)
 
 
@@ -71,10 +81,13 @@ def apply_change(connection: sqlite3.Connection, seq: int, change: ch.AnyChange)
     return applied
 
 
-def _apply(connection: sqlite3.Connection, change: ch.AnyChange, applied: Applied) -> None:
+def _apply(
+    connection: sqlite3.Connection, change: ch.AnyChange, applied: Applied, *, direct: bool = True
+) -> None:
     # Recording that a project exists changes nothing of what is remembered.
-    if change.actor in AGENT_ACTORS and not isinstance(change, (ch.OpenProposal, ch.CreateProject)):
+    if change.actor in AGENT_ACTORS and not isinstance(change, _AGENTS_OWN):
         raise HmdError("refused", "an agent can only propose changes")
+    tombstones.admit(connection, change, direct=direct)
     if isinstance(change, ch.AddMemory):
         applied.memories.append(Touched(None, memories.add(connection, applied.seq, change)))
     elif isinstance(change, _MEMORY):
@@ -86,14 +99,32 @@ def _apply(connection: sqlite3.Connection, change: ch.AnyChange, applied: Applie
             applied.projects += [change.source, change.into]
         else:
             applied.projects.append(change.project)
+    elif isinstance(change, _LEARNING):
+        applied.fixes += learning.apply(connection, change)
     elif isinstance(change, ch.Batch):
         for each in change.changes:
-            _apply(connection, each, applied)
+            _apply(connection, each, applied, direct=direct)
+    elif isinstance(change, _FACT):
+        if isinstance(change, ch.ImportFacts):
+            change = tombstones.filter_rows(connection, change, applied.skipped.append)
+        applied.fact = facts.apply(connection, applied.seq, change)
+    elif isinstance(change, (ch.Forget, ch.Unforget, ch.Erase)):
+        applied.memories += [Touched(*pair) for pair in _forget(connection, applied.seq, change)]
     else:
         proposal, accepted = proposals.apply(connection, change)
         applied.proposal = proposal
         for each in accepted:
-            _apply(connection, each, applied)
+            _apply(connection, each, applied, direct=False)
+
+
+def _forget(
+    connection: sqlite3.Connection, seq: int, change: ch.ForgetChange
+) -> list[tuple[MemoryRow, MemoryRow]]:
+    if isinstance(change, ch.Forget):
+        return forgetting.forget(connection, seq, change)
+    if isinstance(change, ch.Unforget):
+        return forgetting.unforget(connection, seq, change)
+    return forgetting.erase(connection, seq, change)
 
 
 def _log(connection: sqlite3.Connection, seq: int, change: ch.AnyChange, applied: Applied) -> None:

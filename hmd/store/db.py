@@ -115,6 +115,8 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_mode = {journal_mode(path)}")
         # The journal is fsynced before a commit; SQLite need not wait for the disk again.
         connection.execute("PRAGMA synchronous = NORMAL")
+        # What is erased must not stay in unused parts of the file.
+        connection.execute("PRAGMA secure_delete = ON")
     return connection
 
 

@@ -119,9 +119,33 @@ def change_memory(
     before = current(connection, change.memory)
     if before is None:
         raise HmdError("not_found", f"no memory '{ids.short(change.memory)}'")
+    _check_not_forgotten(connection, before)
     values = _values(connection, before, change)
     _check_authority(before, change, values)
     return before, _new_version(connection, seq, change, before, change.version, values)
+
+
+def _check_not_forgotten(connection: sqlite3.Connection, row: MemoryRow) -> None:
+    if row.note == "erased":
+        raise HmdError("refused", f"memory '{ids.short(row.id)}' was erased, it is gone")
+    if connection.execute("SELECT 1 FROM trash WHERE memory_id = ?", (row.id,)).fetchone():
+        raise HmdError(
+            "refused", f"memory '{ids.short(row.id)}' was forgotten", do="hmctl fact restore"
+        )
+
+
+def set_apart(
+    connection: sqlite3.Connection,
+    seq: int,
+    change: Change,
+    before: MemoryRow,
+    version: str,
+    status: str,
+    note: str,
+) -> MemoryRow:
+    """A version with another status, whatever the status was: forgetting and bringing back."""
+    values = {"status": status, "note": note}
+    return _new_version(connection, seq, change, before, version, values)
 
 
 def move(

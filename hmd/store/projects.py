@@ -104,10 +104,10 @@ def _merge(
                 "busy", f"project '{ids.short(change.source)}' changed meanwhile", do="try again"
             )
         moved.append((row, memories.move(connection, seq, change, row, version, change.into)))
-    connection.execute(
-        "UPDATE project_location SET project_id = ? WHERE project_id = ?",
-        (change.into, change.source),
-    )
+    for table in ("project_location", "fact"):
+        connection.execute(
+            f"UPDATE {table} SET project_id = ? WHERE project_id = ?", (change.into, change.source)
+        )
     connection.execute(
         "UPDATE project SET merged_into = ?, enabled = 0 WHERE id = ?", (change.into, change.source)
     )

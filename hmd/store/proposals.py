@@ -139,7 +139,8 @@ def describe(change: AnyChange) -> str:
     subject = values.get("memory") or values.get("project") or values.get("proposal") or ""
     detail = values.get("level") or values.get("status") or ""
     if "content" in values:
-        detail = f"{values['content']['type']}: {values['content']['summary']}"
+        content = values["content"]
+        detail = content.get("fact") or f"{content.get('type', '')}: {content.get('summary', '')}"
     elif "patch" in values:
         detail = ", ".join(f"{key}={value}" for key, value in values["patch"].items())
     return " ".join(part for part in (values["kind"], ids.short(str(subject)), detail) if part)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hmd.core.errors import HmdError
-from hmd.store import apply, db, migrate
+from hmd.store import apply, db, migrate, redo
 from hmd.store.journal import Damage, Journal
 
 DAILY, BEFORE = "hmd-", "hmd-before-v"
@@ -39,6 +39,7 @@ class Opening:
                 self.newer = f"the database has schema {found}, this hmd knows {migrate.newest()}"
             else:
                 migrate.migrate(connection, lambda old: self._copy(connection, f"{BEFORE}{old}-"))
+                redo.finish(self.journal.directory)
                 self.journal.open()
                 self._replay(connection)
         except BaseException:

@@ -26,14 +26,17 @@ from hmd.core.model import (
     StoreStatus,
 )
 from hmd.kernel.address import Home
-from hmd.store import apply, db, memories, migrate, projects, proposals, recover
+from hmd.store import apply, db, memories, migrate, projects, proposals, recover, scrub
 from hmd.store.apply import Applied
 from hmd.store.journal import Journal
+from hmd.store.tombstones import Marks
 
 T = TypeVar("T")
 
 BACKUP_EVERY_MS = 24 * 60 * 60 * 1000
 EXPIRING_MS = 7 * 24 * 60 * 60 * 1000
+# Answers whose time is noted before it is written down; a kill loses at most these.
+MOST_UNWRITTEN = 1000
 
 
 class Store:
@@ -57,6 +60,8 @@ class Store:
         self._newer = found.newer
         newest = recover.backups(self._backups)
         self._last_backup = recover.stamped_at(newest[0]) if newest else 0
+        self.marks = Marks.of(Path(home.database).parent)
+        self._accessed: dict[str, int] = {}
 
     @classmethod
     @asynccontextmanager
@@ -72,7 +77,10 @@ class Store:
             ) as database:
                 store = cls(home, clock, kernel_hash, database, found)
                 clock.observe(await store._read(_newest_time))
-                yield store
+                try:
+                    yield store
+                finally:
+                    await store._write_accesses()
         finally:
             found.journal.close()
 
@@ -87,7 +95,10 @@ class Store:
             raise HmdError(
                 "newer", self._newer, self.home.database, "upgrade hmd to change anything"
             )
-        applied = await self._db.write(lambda connection: self._apply(connection, change))
+        stamped = self.marks.stamp(change)
+        applied = await self._db.write(lambda connection: self._apply(connection, stamped))
+        if len(self._accessed) >= MOST_UNWRITTEN:
+            await self._write_accesses()
         if change.at - self._last_backup >= BACKUP_EVERY_MS:
             await self._try_backup()
         return applied
@@ -109,9 +120,18 @@ class Store:
 
         return db.transaction(connection, work, commit)
 
+    async def operate(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs a function of `hmd.store` in a transaction of its own, beside the journal: for rows
+        that are no knowledge and can be made again. Raises HmdError."""
+        if self._newer:
+            raise HmdError("newer", self._newer, self.home.database, "upgrade hmd")
+        return await self._db.write(
+            lambda connection: db.transaction(connection, lambda: work(connection), db.commit)
+        )
+
     async def backup(self) -> Path:
         """Copies the database to `backup/` and returns the copy's path. Raises HmdError."""
-        now = self.clock.now_ms()
+        now = self.clock.peek_ms()
         path = self._backups / f"{recover.DAILY}{recover.stamp(now)}.sqlite"
 
         def work(connection: sqlite3.Connection) -> None:
@@ -127,11 +147,31 @@ class Store:
         self._last_backup = now
         return path
 
+    async def scrub(self, erasure: str) -> list[str]:
+        """Removes the content of an erasing from database pages, journal, backups and files;
+        returns their paths. Done twice it does nothing the second time."""
+        return await self._db.write(
+            lambda connection: scrub.run(connection, self.home, self._journal, erasure)
+        )
+
+    def note_access(self, facts: list[str], at: int) -> None:
+        """Remembers when facts were last given as an answer. No reader ever waits for that."""
+        self._accessed.update(dict.fromkeys(facts, at))
+
+    def accessed(self, fact: str) -> int | None:
+        """When a fact was last given, where that is not written down yet."""
+        return self._accessed.get(fact)
+
+    async def _write_accesses(self) -> None:
+        noted, self._accessed = self._accessed, {}
+        if noted and not self._newer:
+            await self._db.write(lambda connection: _note_accesses(connection, noted))
+
     async def _try_backup(self) -> None:
         try:
             await self.backup()
         except HmdError as error:
-            self._last_backup = self.clock.now_ms()  # not again with every change
+            self._last_backup = self.clock.peek_ms()  # not again with every change
             self.problems.append(str(error))
 
     # -- reading --
@@ -237,6 +277,10 @@ class Store:
 
         return await self._read(work)
 
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs a function of `hmd.store` on the read-only connection. Raises HmdError."""
+        return await self._read(work)
+
     async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
             return await self._db.read(work)
@@ -249,6 +293,14 @@ class Store:
 def _newest_time(connection: sqlite3.Connection) -> int:
     row = connection.execute("SELECT at FROM change_log ORDER BY seq DESC LIMIT 1").fetchone()
     return int(row[0]) if row else 0
+
+
+def _note_accesses(connection: sqlite3.Connection, noted: dict[str, int]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.executemany("INSERT OR REPLACE INTO fact_access VALUES (?, ?)", noted.items())
+    finally:
+        connection.execute("COMMIT")
 
 
 def _counts(connection: sqlite3.Connection, soon: int) -> Counts:

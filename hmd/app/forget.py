@@ -1,0 +1,256 @@
+"""Forgetting: hide at once, keep 30 days for `restore`, then erase from every copy.
+
+Facts and rules alike. What a forgotten thing was learned from is remembered as a keyed hash, so
+that no automatic path brings it back (hmd/store/tombstones.py).
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+from hmd.app.context import App, Caller, only_people
+from hmd.core import ids
+from hmd.core.changes import AnyChange, Erase, Forget, OpenProposal, Unforget
+from hmd.core.errors import HmdError
+from hmd.core.facts import (
+    TRASH_DAYS,
+    FactRow,
+    ForgetQuery,
+    Forgotten,
+    RestoreQuery,
+    TrashList,
+    TrashRow,
+)
+from hmd.core.model import MemoryRow
+from hmd.kernel.snapshot import USER
+from hmd.store import facts, facts_read, forgetting, memories
+
+DAY_MS = 86_400_000
+TRASH_MS = TRASH_DAYS * DAY_MS
+_WAYS = ("id", "source", "session", "file", "text")
+# So that `--text e` does not take half the store along.
+SHORTEST_TEXT = 3
+
+
+class Chosen(NamedTuple):
+    """What a query names."""
+
+    facts: list[FactRow]
+    memories: list[MemoryRow]
+
+
+async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
+    """Hides what the query names, or erases it with `hard`. Raises HmdError.
+
+    Something already forgotten is counted once only; a second `hard` still erases it.
+    """
+    by, value = _way(wanted)
+    now = app.now()
+    if wanted.hard:
+        only_people(caller, "erase for good")
+    follow = wanted.hard if wanted.follow is None else wanted.follow
+    chosen = await app.store.read(lambda connection: _choose(connection, by, value, follow))
+    if not wanted.hard:
+        chosen = Chosen([row for row in chosen.facts if row.retracted_at is None], chosen.memories)
+    out = Forgotten(
+        facts=[row.id for row in chosen.facts], memories=[row.id for row in chosen.memories]
+    )
+    if wanted.dry_run:
+        out.notes.append("nothing was changed")
+        return out
+    if not chosen.facts and not chosen.memories and by in ("id", "text"):
+        return out  # a source or session stays barred even where nothing was learned from it yet
+    hide = Forget(
+        actor=caller.actor,
+        at=now,
+        facts=out.facts,
+        memories={row.id: ids.new_id() for row in chosen.memories},
+        marks=_marks(app, by, value, chosen),
+        by=by,
+    )
+    if caller.is_agent and _is_a_persons(chosen):
+        return await _propose(app, caller, hide, out)
+    out.seq = (await app.snapshots.commit(hide)).seq
+    out.erase_at = now + TRASH_MS
+    if wanted.hard:
+        out.erase_at = None
+        await _erase(app, caller, out, hide.marks)
+        if by == "session":
+            out.notes.append("its ledger is overwritten where it quotes what was forgotten")
+    return out
+
+
+def _way(wanted: ForgetQuery) -> tuple[str, str]:
+    given = [(way, getattr(wanted, way)) for way in _WAYS if getattr(wanted, way) is not None]
+    if len(given) != 1:
+        raise HmdError("usage", "say what to forget", do=f"give one of {', '.join(_WAYS)}")
+    way, value = given[0]
+    value = value.strip()
+    if not value:
+        raise HmdError("usage", f"the {way} is blank", way)
+    if way == "text" and len(value) < SHORTEST_TEXT:
+        raise HmdError("usage", f"a text of at least {SHORTEST_TEXT} characters", way)
+    return way, value
+
+
+def _choose(connection: sqlite3.Connection, by: str, value: str, follow: bool) -> Chosen:
+    if by == "id":
+        found = _by_id(connection, value)
+    else:
+        found = Chosen(
+            facts_read.chosen(connection, by, value),
+            forgetting.chosen_memories(connection, by, value),
+        )
+    if not follow:
+        return found
+    linked: dict[str, FactRow] = {}
+    for row in found.facts:
+        if row.id not in linked:
+            linked.update({each.id: each for each in facts_read.chain(connection, row)})
+    return Chosen([row for row in linked.values() if row.erased_at is None], found.memories)
+
+
+def _by_id(connection: sqlite3.Connection, value: str) -> Chosen:
+    try:
+        row = facts.find(connection, value)
+        return Chosen([] if row.erased_at is not None else [row], [])
+    except HmdError as error:
+        if error.code != "not_found" or value.startswith("#"):
+            raise
+    memory = memories.find(connection, value)
+    return Chosen([], [] if memory.note == "erased" else [memory])
+
+
+def _marks(app: App, by: str, value: str, chosen: Chosen) -> list[str]:
+    """Bars the very statements, and the source, session or file where that was named."""
+    make = app.store.marks.mark
+    texts = [text for row in chosen.facts for text in (row.fact, row.details)]
+    texts += [text for row in chosen.memories for text in (row.summary, row.details)]
+    found = {make("text", text) for text in texts}
+    if by in ("source", "session", "file"):
+        found.add(make(by, value))
+    return sorted(found - {""})
+
+
+def _is_a_persons(chosen: Chosen) -> bool:
+    rows: list[FactRow | MemoryRow] = [*chosen.facts, *chosen.memories]
+    return any(row.authority == "human" for row in rows) or not rows
+
+
+async def _propose(app: App, caller: Caller, change: AnyChange, out: Forgotten) -> Forgotten:
+    days = app.config.at(caller.common or caller.root).retention.proposal_days
+    applied = await app.snapshots.commit(
+        OpenProposal(
+            actor=caller.actor,
+            at=change.at,
+            proposal=ids.new_id(),
+            proposes="forget",
+            target=(out.facts or out.memories or [""])[0],
+            project=caller.project or None,
+            reason=f"asked for by {caller.actor}",
+            changes=[change],
+            expires_at=change.at + days * DAY_MS,
+        )
+    )
+    out.proposal = "" if applied.proposal is None else applied.proposal.id
+    out.notes.append("proposed only: a person accepts it with hmctl proposal accept")
+    return out
+
+
+# -- erasing ----------------------------------------------------------------------------------
+
+
+async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str]) -> None:
+    """Erases at once what `out` names, and whatever proposals would bring it back as."""
+    proposed = await app.store.read(lambda connection: forgetting.proposed(connection, set(marks)))
+    change = Erase(
+        actor=caller.actor,
+        at=app.now(),
+        erasure=ids.new_id(),
+        facts=sorted({*out.facts, *proposed}),
+        memories=sorted({*out.memories, *proposed}),
+        marks=marks,
+    )
+    applied = await app.snapshots.commit(change)
+    out.seq = applied.seq
+    out.scrubbed = await _go_through(app, change.erasure, applied.snapshots)
+
+
+async def _go_through(app: App, erasure: str, snapshots: list[str | None]) -> list[str]:
+    """The files' part of an erasing, also after a kill."""
+    for project in snapshots:
+        await app.snapshots.rebuild(project or USER)  # the old base and tail still hold the text
+    return await app.store.scrub(erasure)
+
+
+async def resume(app: App) -> None:
+    """Ends erasings that a kill interrupted. Run at start."""
+    waiting = await app.store.read(forgetting.pending)
+    if waiting:
+        await app.snapshots.rebuild_all()
+    for erasure, _, _ in waiting:
+        await app.store.scrub(erasure)
+
+
+async def sweep(app: App) -> Forgotten:
+    """Erases what has been in the trash for 30 days. Run daily."""
+    before = app.store.clock.peek_ms() - TRASH_MS
+    found = await app.store.read(
+        lambda connection: Chosen(
+            facts_read.trashed(connection, before),
+            [row for row, _ in forgetting.trashed_memories(connection, before)],
+        )
+    )
+    out = Forgotten(
+        facts=[row.id for row in found.facts], memories=[row.id for row in found.memories]
+    )
+    if found.facts or found.memories:
+        await _erase(app, Caller(actor="terminal"), out, _marks(app, "id", "", found))
+    return out
+
+
+# -- the trash --------------------------------------------------------------------------------
+
+
+async def trash(app: App, caller: Caller, _: object) -> TrashList:
+    """What can still be brought back, oldest first."""
+
+    def work(connection: sqlite3.Connection) -> list[TrashRow]:
+        out = [
+            _trash_row(row.id, "fact", row.fact, row.retracted_at or 0)
+            for row in facts_read.trashed(connection)
+        ]
+        out += [
+            _trash_row(row.id, "memory", row.summary, at)
+            for row, at in forgetting.trashed_memories(connection)
+        ]
+        return sorted(out, key=lambda row: (row.forgotten_at, row.id))
+
+    return TrashList(rows=await app.store.read(work))
+
+
+def _trash_row(identifier: str, kind: str, text: str, at: int) -> TrashRow:
+    return TrashRow(id=identifier, kind=kind, text=text, forgotten_at=at, erase_at=at + TRASH_MS)
+
+
+async def restore(app: App, caller: Caller, wanted: RestoreQuery) -> Forgotten:
+    """Brings a forgotten fact or memory back; that it was forgotten stays known."""
+    only_people(caller, "bring back what was forgotten")
+    chosen = await app.store.read(lambda connection: _restorable(connection, wanted.id))
+    change = Unforget(
+        actor=caller.actor,
+        at=app.now(),
+        facts=[row.id for row in chosen.facts],
+        memories={row.id: ids.new_id() for row in chosen.memories},
+        marks=_marks(app, "id", "", chosen),
+    )
+    applied = await app.snapshots.commit(change)
+    return Forgotten(seq=applied.seq, facts=change.facts, memories=list(change.memories))
+
+
+def _restorable(connection: sqlite3.Connection, name: str) -> Chosen:
+    try:
+        return Chosen([facts.find(connection, name)], [])
+    except HmdError as error:
+        if error.code != "not_found" or name.startswith("#"):
+            raise
+    return Chosen([], [memories.find(connection, name)])

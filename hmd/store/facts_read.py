@@ -1,0 +1,338 @@
+"""Questions about facts: what is and was believed, what changed, where a belief came from.
+
+Two axes are kept apart: `valid_at` in the world, `known_at` in the store. What was learned after
+`known_at` (an end, a retraction) does not count, so an answer about the past never changes.
+"""
+
+import sqlite3
+from typing import Any
+
+from hmd.core.errors import HmdError
+from hmd.core.facts import (
+    FactDiff,
+    FactEvent,
+    FactPair,
+    FactQuery,
+    FactRow,
+    FactStats,
+    FactWhy,
+    SubjectCount,
+)
+from hmd.store import facts
+from hmd.store.facts import SELECT, row_of
+
+TOP_SUBJECTS = 10
+
+# Facts of forgotten projects are on no surface.
+_VISIBLE = (
+    "(f.project_id IS NULL OR f.project_id NOT IN "
+    "(SELECT p.id FROM project p WHERE p.forgotten_at IS NOT NULL))"
+)
+# Half-open everywhere: true from its first millisecond, no longer in its last.
+_NOW = (
+    "f.superseded_by IS NULL AND f.retracted_at IS NULL AND f.erased_at IS NULL "
+    "AND f.valid_from <= :valid AND (f.valid_to IS NULL OR f.valid_to > :valid)"
+)
+_THEN = (
+    "f.recorded_at <= :known AND f.valid_from <= :valid "
+    "AND (f.valid_to IS NULL OR f.valid_to > :valid) "
+    "AND (f.closed_tx IS NULL OR f.closed_tx > :known OR f.closed_at > :valid) "
+    "AND (f.retracted_at IS NULL OR f.retracted_at > :known) "
+    "AND NOT EXISTS (SELECT 1 FROM fact_gap g WHERE g.fact_id = f.id "
+    "AND g.retracted_at <= :known AND g.restored_at > :known)"
+)
+
+
+def present(connection: sqlite3.Connection, now: int) -> int:
+    """`now`, or the newest record where that is later: a reader sees what has been written."""
+    return max(now, int(connection.execute("SELECT max(recorded_at) FROM fact").fetchone()[0] or 0))
+
+
+def believed(
+    connection: sqlite3.Connection,
+    wanted: FactQuery,
+    now: int,
+    valid: int | None = None,
+    known: int | None = None,
+    project: str = "",
+) -> tuple[list[FactRow], int]:
+    """Beliefs that pass the filter, newest record first, and how many there are in all.
+
+    `valid` and `known` null: the present. The order depends on nothing that changes later.
+    """
+    past = valid is not None or known is not None
+    today = present(connection, now)
+    values: dict[str, Any] = {
+        "valid": today if valid is None else valid,
+        "known": today if known is None else known,
+        "limit": wanted.limit,
+    }
+    terms = [_THEN if past else _NOW, _VISIBLE]
+    _filter(wanted, project, past, terms, values)
+    where = " AND ".join(terms)
+    rows = connection.execute(
+        SELECT + f"WHERE {where} ORDER BY f.recorded_at DESC, f.number DESC LIMIT :limit", values
+    ).fetchall()
+    total = len(rows)
+    if total == wanted.limit:
+        total = connection.execute(f"SELECT count(*) FROM fact f WHERE {where}", values).fetchone()[
+            0
+        ]
+    return [row_of(row) for row in rows], int(total)
+
+
+def _filter(
+    wanted: FactQuery, project: str, past: bool, terms: list[str], values: dict[str, Any]
+) -> None:
+    if subject := wanted.subject.strip():
+        terms.append("f.subject = :subject")
+        values["subject"] = subject
+    if wanted.kind:
+        terms.append("f.kind = :kind")
+        values["kind"] = wanted.kind
+    if wanted.tag:
+        terms.append("EXISTS (SELECT 1 FROM json_each(f.tags) t WHERE t.value = :tag)")
+        values["tag"] = wanted.tag
+    if wanted.freshness:
+        terms.append("f.freshness = :freshness")
+        values["freshness"] = wanted.freshness
+    if wanted.pinned:
+        terms.append("f.pinned = 1")
+    # Archiving is no part of what was believed: it hides nothing of the past.
+    if not wanted.archived and not past:
+        terms.append("f.archived = 0")
+    if not wanted.sensitive:
+        terms.append("f.sensitive = 0")
+    if project:
+        terms.append("(f.project_id IS NULL OR f.project_id = :project)")
+        values["project"] = project
+    for number, word in enumerate(wanted.query.split()):
+        # Every word, anywhere; ASCII letters in either case (SQLite, LIKE).
+        terms.append(
+            "(f.subject || char(10) || f.predicate || char(10) || f.fact || char(10) || f.details) "
+            f"LIKE :word{number} ESCAPE '\\'"
+        )
+        values[f"word{number}"] = f"%{_literal(word)}%"
+
+
+def _literal(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+# -- what changed -----------------------------------------------------------------------------
+
+
+def diff(
+    connection: sqlite3.Connection, since: int, until: int | None = None, subject: str = ""
+) -> FactDiff:
+    """What was learned, revised and retracted in [since, until), as the store knew it at `until`.
+
+    By the time of record on every list, so that a correction of the past shows on the day it was
+    made. A fact that was forgotten and brought back within the span is as if it had been left.
+    """
+    end = 2**62 if until is None else until
+    values = {"since": since, "end": end, "subject": subject.strip()}
+    mine = f"{_VISIBLE} AND (:subject = '' OR f.subject = :subject)"
+    learned = connection.execute(
+        SELECT + "WHERE f.recorded_at >= :since AND f.recorded_at < :end "
+        "AND (f.closed_tx IS NULL OR f.closed_tx >= :end) "
+        f"AND (f.retracted_at IS NULL OR f.retracted_at >= :end) AND {mine} "
+        "ORDER BY f.recorded_at, f.number",
+        values,
+    )
+    revised = connection.execute(
+        SELECT + f"WHERE f.closed_tx >= :since AND f.closed_tx < :end AND {mine} "
+        "ORDER BY f.closed_tx, f.number",
+        values,
+    )
+    retracted = connection.execute(
+        SELECT + f"WHERE f.retracted_at >= :since AND f.retracted_at < :end AND {mine} "
+        "ORDER BY f.retracted_at, f.number",
+        values,
+    )
+    return FactDiff(
+        since=since,
+        until=until,
+        learned=[row_of(row) for row in learned],
+        revised=[_pair(connection, row_of(row)) for row in revised.fetchall()],
+        retracted=[row_of(row) for row in retracted],
+    )
+
+
+def _pair(connection: sqlite3.Connection, old: FactRow) -> FactPair:
+    new = facts.by_id(connection, old.superseded_by)
+    assert new is not None  # a foreign key holds it
+    return FactPair(old=old, new=new)
+
+
+# -- where it came from -----------------------------------------------------------------------
+
+
+def why(connection: sqlite3.Connection, name: str) -> FactWhy:
+    """A fact with its whole chain. Forgetting a link does not break the walk. Raises HmdError."""
+    row = facts.find(connection, name)
+    return FactWhy(
+        fact=row,
+        ancestors=ancestors(connection, row),
+        descendants=descendants(connection, row),
+        backlinks=_backlinks(connection, row.id),
+        changes=_events(connection, row.id),
+    )
+
+
+def ancestors(connection: sqlite3.Connection, row: FactRow) -> list[FactRow]:
+    """What it replaced, nearest first."""
+    out: list[FactRow] = []
+    while True:
+        found = connection.execute(SELECT + "WHERE f.superseded_by = ?", (row.id,)).fetchone()
+        if found is None:
+            return out
+        row = row_of(found)
+        out.append(row)
+
+
+def descendants(connection: sqlite3.Connection, row: FactRow) -> list[FactRow]:
+    """What replaced it, nearest first."""
+    out: list[FactRow] = []
+    while row.superseded_by:
+        following = facts.by_id(connection, row.superseded_by)
+        if following is None:
+            raise HmdError("damaged", f"fact '{row.id}' names a successor that is not there")
+        row = following
+        out.append(row)
+    return out
+
+
+def chain(connection: sqlite3.Connection, row: FactRow) -> list[FactRow]:
+    """All revisions of one fact, oldest first, the fact among them."""
+    return [*reversed(ancestors(connection, row)), row, *descendants(connection, row)]
+
+
+def _backlinks(connection: sqlite3.Connection, identifier: str) -> list[FactRow]:
+    rows = connection.execute(
+        SELECT + "WHERE f.links <> '[]' AND f.links LIKE ? "
+        "AND f.superseded_by IS NULL AND f.retracted_at IS NULL ORDER BY f.number LIMIT 100",
+        (f'%"{identifier}"%',),
+    )
+    return [row_of(row) for row in rows]
+
+
+def _events(connection: sqlite3.Connection, identifier: str) -> list[FactEvent]:
+    rows = connection.execute(
+        "SELECT l.seq, l.at, l.actor, l.kind FROM change_log l WHERE l.seq = "
+        "(SELECT seq FROM fact WHERE id = :id) OR l.seq IN "
+        "(SELECT seq FROM fact_event WHERE fact_id = :id) ORDER BY l.seq",
+        {"id": identifier},
+    )
+    return [FactEvent(seq=seq, at=at, actor=actor, kind=kind) for seq, at, actor, kind in rows]
+
+
+# -- counting ---------------------------------------------------------------------------------
+
+
+def stats(connection: sqlite3.Connection, now: int, schema: int) -> FactStats:
+    """Counts, and the subjects with most current beliefs, by count and then name."""
+    today = present(connection, now)
+    subjects = connection.execute(
+        "SELECT f.subject, count(*) FROM fact f INDEXED BY fact_current "
+        f"WHERE {_NOW} GROUP BY f.subject",
+        {"valid": today},
+    ).fetchall()
+    if hidden := _hidden(connection, today):
+        subjects = [(name, count - hidden.get(name, 0)) for name, count in subjects]
+    subjects = sorted((row for row in subjects if row[1]), key=lambda row: (-row[1], row[0]))
+    return FactStats(
+        total=_number(connection, "SELECT count(*) FROM fact"),
+        current=sum(count for _, count in subjects),
+        trash=_number(
+            connection,
+            "SELECT count(*) FROM fact WHERE retracted_at IS NOT NULL AND erased_at IS NULL",
+        ),
+        erased=_number(
+            connection,
+            "SELECT count(*) FROM fact WHERE retracted_at IS NOT NULL AND erased_at IS NOT NULL",
+        ),
+        stale=_number(
+            connection,
+            "SELECT count(*) FROM fact INDEXED BY fact_anchored WHERE superseded_by IS NULL "
+            "AND retracted_at IS NULL AND (\"commit\" <> '' OR path <> '') AND freshness = 'stale'",
+        ),
+        schema=schema,
+        top_subjects=[
+            SubjectCount(subject=name, count=count) for name, count in subjects[:TOP_SUBJECTS]
+        ],
+    )
+
+
+def _hidden(connection: sqlite3.Connection, today: int) -> dict[str, int]:
+    """Current beliefs of forgotten projects, counted by subject."""
+    if not connection.execute(
+        "SELECT 1 FROM project WHERE forgotten_at IS NOT NULL LIMIT 1"
+    ).fetchone():
+        return {}
+    rows = connection.execute(
+        f"SELECT f.subject, count(*) FROM fact f WHERE {_NOW} AND NOT {_VISIBLE} GROUP BY 1",
+        {"valid": today},
+    )
+    return dict(rows.fetchall())
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
+
+
+# -- for near-duplicates, checks and forgetting -----------------------------------------------
+
+
+def about(
+    connection: sqlite3.Connection, subject: str, now: int, limit: int
+) -> list[tuple[str, int, str]]:
+    """(id, number, statement) of current beliefs about exactly `subject`, newest first."""
+    return connection.execute(
+        f"SELECT f.id, f.number, f.fact FROM fact f WHERE f.subject = :subject AND {_NOW} "
+        f"AND {_VISIBLE} AND f.archived = 0 ORDER BY f.number DESC LIMIT :limit",
+        {"subject": subject, "valid": present(connection, now), "limit": limit},
+    ).fetchall()
+
+
+def anchored(connection: sqlite3.Connection, after: int, limit: int) -> list[FactRow]:
+    """Live facts that name a commit or a path, by number from `after` on: a page to check."""
+    rows = connection.execute(
+        SELECT + "WHERE f.number > ? AND f.superseded_by IS NULL AND f.retracted_at IS NULL "
+        "AND (f.\"commit\" <> '' OR f.path <> '') ORDER BY f.number LIMIT ?",
+        (after, limit),
+    )
+    return [row_of(row) for row in rows]
+
+
+def chosen(connection: sqlite3.Connection, by: str, value: str) -> list[FactRow]:
+    """Facts that are not erased and match: by `source` or `session` exactly, by `file` (a path,
+    also before a line number), by `text` anywhere in what they say."""
+    choices: dict[str, tuple[str, list[Any]]] = {
+        "source": ("f.source_ref = ?", [value]),
+        "session": ("f.origin_session = ? OR f.source_ref = ?", [value, value]),
+        "file": (
+            "f.path = ? OR f.source_ref = ? OR substr(f.source_ref, 1, ?) = ?",
+            [value, value, len(value) + 1, value + ":"],
+        ),
+        "text": (
+            "(f.subject || char(10) || f.predicate || char(10) || f.fact || char(10) || f.details) "
+            "LIKE ? ESCAPE '\\'",
+            [f"%{_literal(value)}%"],
+        ),
+    }
+    where, values = choices[by]
+    rows = connection.execute(
+        SELECT + f"WHERE ({where}) AND f.erased_at IS NULL ORDER BY f.number", values
+    )
+    return [row_of(row) for row in rows]
+
+
+def trashed(connection: sqlite3.Connection, before: int | None = None) -> list[FactRow]:
+    """Forgotten facts whose text is still there, oldest first; with `before` only older ones."""
+    rows = connection.execute(
+        SELECT + "WHERE f.retracted_at IS NOT NULL AND f.erased_at IS NULL "
+        "AND (?1 IS NULL OR f.retracted_at <= ?1) ORDER BY f.retracted_at, f.number",
+        (before,),
+    )
+    return [row_of(row) for row in rows]

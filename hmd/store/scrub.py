@@ -1,0 +1,258 @@
+"""Erases content from every file that may hold a copy: journal, database pages, backups, ledgers,
+raw answers and logs.
+
+Journal lines and other lines are overwritten in place by something of equal length, so that offsets
+stay valid and a concurrent append is not lost. Runs in the writer's thread; each step may be
+repeated after a kill.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from hmd.core.changes import (
+    AddMemory,
+    AnyChange,
+    Batch,
+    EditMemory,
+    Entry,
+    ImportFacts,
+    OpenProposal,
+    RememberFact,
+    ReviseFact,
+    decode_entry,
+    encode,
+)
+from hmd.core.facts import ERASED
+from hmd.kernel.address import Home
+from hmd.store import blank, db, forgetting, recover, redo
+from hmd.store.facts import TEXTS
+from hmd.store.journal import Journal
+
+FILLER = b"x"
+# Shorter words are blanked only where they are a whole value: "go" is in every log.
+SHORTEST = 8
+# What holds no copies, or is gone through in its own way.
+_APART = frozenset(["app", "db", "journal", "backup", "run", "snapshot", "models", "projects"])
+
+
+def run(connection: sqlite3.Connection, home: Home, journal: Journal, erasure: str) -> list[str]:
+    """Goes through all files for one erasing; returns the paths of those that were changed."""
+    wanted = {one: (facts, memories) for one, facts, memories in forgetting.pending(connection)}
+    if erasure not in wanted:
+        return []
+    facts, memories = wanted[erasure]
+    gone = {*facts, *memories}
+    words = _words(journal, gone)
+    changed = [str(path) for path in scrub_backups(Path(home.backups), facts, memories, words)]
+    changed += [str(path) for path in _scrub_files(Path(home.path), words)]
+    # The journal last: it is where the words are found again after a kill.
+    changed += [str(path) for path in scrub_journal(journal, gone)]
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(
+        "UPDATE erasure SET done_at = (SELECT max(at) FROM change_log) WHERE id = ?", (erasure,)
+    )
+    connection.execute("COMMIT")
+    clean_pages(connection)
+    return changed
+
+
+def clean_pages(connection: sqlite3.Connection) -> None:
+    """Lets no page image of before survive: neither freed parts of pages nor the write-ahead log
+    (SQLite, "PRAGMA secure_delete", "VACUUM", "wal_checkpoint")."""
+    db.patiently(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+
+
+# -- the words --------------------------------------------------------------------------------
+
+
+def _words(journal: Journal, gone: set[str]) -> set[str]:
+    """Every text of the erased things that the journal still holds."""
+    words: set[str] = set()
+    for entry in journal.entries(0):
+        if isinstance(entry, Entry):
+            words.update(_words_of(entry.change, gone))
+    return {word for word in words if word.strip() and word != ERASED}
+
+
+def _words_of(change: AnyChange, gone: set[str]) -> Iterator[str]:
+    match change:
+        case RememberFact() | ReviseFact():
+            if change.fact in gone:
+                yield from (change.content.fact, change.content.details)
+        case ImportFacts():
+            for row in change.rows:
+                if row.id in gone:
+                    yield from (row.fact, row.details)
+        case AddMemory():
+            if change.memory in gone:
+                yield from (change.content.summary, change.content.details)
+                yield from (each.excerpt for each in change.evidence)
+        case EditMemory():
+            if change.memory in gone:
+                texts = (change.patch.summary, change.patch.details)
+                yield from (text for text in texts if isinstance(text, str))
+        case Batch() | OpenProposal():
+            for each in change.changes:
+                yield from _words_of(each, gone)
+
+
+# -- the journal ------------------------------------------------------------------------------
+
+
+def scrub_journal(journal: Journal, gone: set[str]) -> list[Path]:
+    """Overwrites each line that speaks of `gone` by the same change without its content."""
+    changed = []
+    for path in journal.files():
+        lines = list(_emptied_lines(path, gone))
+        if lines:
+            redo.overwrite(path, lines)
+            changed.append(path)
+    return changed
+
+
+def _emptied_lines(path: Path, gone: set[str]) -> Iterator[tuple[int, bytes]]:
+    offset = 0
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        if any(one.encode() in line for one in gone):
+            try:
+                entry = decode_entry(line)
+            except msgspec.MsgspecError:
+                entry = None
+            if entry is not None:
+                change = blank.emptied(entry.change, gone)
+                if change != entry.change:
+                    # JSON may end in blanks (RFC 8259, 2), so the line keeps its length.
+                    yield offset, encode(Entry(seq=entry.seq, change=change)).ljust(len(line))
+        offset += len(line) + 1
+
+
+# -- backups ----------------------------------------------------------------------------------
+
+
+def scrub_backups(
+    directory: Path, facts: list[str], memories: list[str], words: set[str]
+) -> list[Path]:
+    """Erases from every copy of the database, on a copy of it that then takes its place."""
+    changed = []
+    for path in recover.backups(directory):
+        temporary = path.with_name("." + path.name)
+        temporary.write_bytes(path.read_bytes())
+        temporary.chmod(0o600)
+        try:
+            if not _scrub_database(temporary, facts, memories):
+                continue
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except sqlite3.DatabaseError:
+            # Damaged itself: what can be read in it goes.
+            if not _scrub_bytes(path, words):
+                continue
+        finally:
+            temporary.unlink(missing_ok=True)
+        changed.append(path)
+    return changed
+
+
+def _scrub_database(path: Path, facts: list[str], memories: list[str]) -> bool:
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        before = connection.total_changes
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+        connection.execute("BEGIN")
+        if "fact" in tables:
+            names = ", ".join(f"\"{name}\" = ''" for name in TEXTS)
+            connection.executemany(
+                f"UPDATE fact SET {names}, tags = '[]', links = '[]', origin_session = '', "
+                "origin_worktree = '' WHERE id = ? AND fact <> ''",
+                [(one,) for one in facts],
+            )
+        for memory in memories:
+            _scrub_memory(connection, memory)
+        if "proposal" in tables:
+            _scrub_proposals(connection, {*facts, *memories})
+        connection.execute("COMMIT")
+        return connection.total_changes > before
+    finally:
+        connection.close()
+
+
+def _scrub_memory(connection: sqlite3.Connection, memory: str) -> None:
+    connection.execute(
+        "UPDATE memory_version SET summary = ?, details = '', sig = NULL, aliases = '[]', "
+        "note = '', source_ref = '', loaded = '', scope = '**', knowledge = '' "
+        "WHERE memory_id = ? AND summary <> ?",
+        (ERASED, memory, ERASED),
+    )
+    connection.execute(
+        "UPDATE evidence SET ref = '', excerpt = '', session = '' "
+        "WHERE memory_id = ? AND excerpt || ref || session <> ''",
+        (memory,),
+    )
+
+
+def _scrub_proposals(connection: sqlite3.Connection, gone: set[str]) -> None:
+    rows = connection.execute("SELECT id, changes FROM proposal").fetchall()
+    connection.executemany(
+        "UPDATE proposal SET changes = '[]', reason = '', claim = '' WHERE id = ?",
+        [(one,) for one, changes in rows if any(each in changes for each in gone)],
+    )
+
+
+# -- everything else --------------------------------------------------------------------------
+
+
+def _scrub_files(home: Path, words: set[str]) -> list[Path]:
+    """Ledgers, turns, logs, answers, and databases that were set aside."""
+    if not words:
+        return []
+    found = [path for path in (home / "db").glob("*") if ".damaged-" in path.name]
+    for folder in sorted(home.iterdir()):
+        if folder.name not in _APART and folder.is_dir() and not folder.is_symlink():
+            found += [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [path for path in found if not path.is_symlink() and _scrub_bytes(path, words)]
+
+
+def _scrub_bytes(path: Path, words: set[str]) -> bool:
+    """Overwrites each occurrence of a word, as it is or as JSON writes it, by filler."""
+    try:
+        data = path.read_bytes()
+        spans = sorted(set(_spans(data, words)))
+        if not spans:
+            return False
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        for start, length in spans:
+            os.pwrite(descriptor, FILLER * length, start)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _spans(data: bytes, words: set[str]) -> Iterator[tuple[int, int]]:
+    for word in words:
+        for form in _forms(word):
+            start = data.find(form)
+            while start >= 0:
+                quoted = form.startswith(b'"')
+                yield (start + 1, len(form) - 2) if quoted else (start, len(form))
+                start = data.find(form, start + len(form))
+
+
+def _forms(word: str) -> set[bytes]:
+    """The spellings of a text in our files: plain, and inside JSON with and without escapes."""
+    escaped = {json.dumps(word), json.dumps(word, ensure_ascii=False)}
+    whole = {each.encode("utf-8", "surrogatepass") for each in escaped}
+    if len(word) < SHORTEST:
+        return whole
+    return {word.encode("utf-8", "surrogatepass"), *(each[1:-1] for each in whole)}
