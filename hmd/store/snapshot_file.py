@@ -36,7 +36,8 @@ def encode(record: Record) -> bytes:
 class BaseBuilder:
     """Builds a base piece by piece, so that a caller on an event loop can breathe in between.
 
-    `add` every record in the order of their ids, exhaust `finish`, then `write`.
+    `add` every record, exhaust `finish`, then `write`. Records are written in the order of their
+    ids, whatever the order they came in.
     """
 
     def __init__(self, kernel_hash: str, generation: int, project: str, built_ms: int) -> None:
@@ -47,61 +48,55 @@ class BaseBuilder:
             "project": project,
             "built": built_ms,
         }
-        self._lines: list[bytes] = []
-        self._offset = HEADER_BYTES
-        self._last = ""
-        self._postings: list[tuple[int, int, int, int]] = []
+        self._records: dict[str, tuple[bytes, list[str]]] = {}
         self._parts: list[bytes] = []
 
     def add(self, record: Record) -> None:
-        if record["id"] <= self._last:
-            raise ValueError(f"record {record['id']} out of order or twice")
-        self._last = record["id"]
-        line = encode(record)
-        check = crc32(line)
-        for name in buckets_of(record):
-            key = crc32(name.encode("utf-8", "surrogatepass"))
-            self._postings.append((key, self._offset, len(line), check))
-        self._lines.append(line + b"\n")
-        self._offset += len(line) + 1
+        """Of two records with one id the later one stays."""
+        self._records[str(record["id"])] = (encode(record), buckets_of(record))
 
     def finish(self, settings: Record) -> Iterator[None]:
         """Makes the table and the header; yields wherever a caller may breathe."""
-        slots = max(8, len(self._postings) * _SLOTS_PER_POSTING) | 1
-        by_slot: dict[int, list[bytes]] = {}
-        for number, posting in enumerate(self._postings):
-            by_slot.setdefault(posting[0] % slots, []).append(_POSTING.pack(*posting))
+        count = sum(len(names) for _, names in self._records.values())
+        slots = max(8, count * _SLOTS_PER_POSTING) | 1
+        by_slot: dict[int, bytearray] = {}
+        lines: list[bytes] = []
+        offset = HEADER_BYTES
+        for number, key in enumerate(sorted(self._records)):
+            line, names = self._records[key]
+            check = crc32(line)
+            for name in names:
+                bucket = crc32(name.encode("utf-8", "surrogatepass"))
+                posting = _POSTING.pack(bucket, offset, len(line), check)
+                by_slot.setdefault(bucket % slots, bytearray()).extend(posting)
+            lines.append(line + b"\n")
+            offset += len(line) + 1
             if number % _BREATH == 0:
                 yield
-        table = bytearray(slots * _SLOT.size)
-        body = bytearray()
+        table, body = bytearray(slots * _SLOT.size), bytearray()
         for number, slot in enumerate(sorted(by_slot)):
-            data = b"".join(by_slot[slot])
-            _SLOT.pack_into(table, slot * _SLOT.size, len(body), len(by_slot[slot]), crc32(data))
+            data = by_slot[slot]
+            _SLOT.pack_into(
+                table, slot * _SLOT.size, len(body), len(data) // _POSTING.size, crc32(data)
+            )
             body += data
             if number % _BREATH == 0:
                 yield
-        self._parts = [self._head(settings, slots, len(table) + len(body)), *self._lines]
-        self._parts += [bytes(table), bytes(body)]
+        size = offset + len(table) + len(body)
+        places = {"table": offset, "slots": slots, "postings": count, "size": size}
+        self._parts = [self._head(settings, places), *lines, bytes(table), bytes(body)]
 
-    def write(self, path: Path) -> None:
-        """Puts the finished base at `path`. Raises OSError; the old base stays then."""
-        replace_file(path, b"".join(self._parts))
-
-    def _head(self, settings: Record, slots: int, rest: int) -> bytes:
-        header = self._header | {
-            "records": len(self._lines),
-            "settings": settings,
-            "table": self._offset,
-            "slots": slots,
-            "postings": len(self._postings),
-            "size": self._offset + rest,
-        }
+    def _head(self, settings: Record, places: Record) -> bytes:
+        header = {**self._header, "records": len(self._records), "settings": settings, **places}
         text = encode(header)
         if len(text) > HEADER_TEXT:
             raise ValueError(f"header of {len(text)} bytes")
         text = text.ljust(HEADER_TEXT)
         return b"%s%08x\n" % (text, crc32(text))
+
+    def write(self, path: Path) -> None:
+        """Puts the finished base at `path`. Raises OSError; the old base stays then."""
+        replace_file(path, b"".join(self._parts))
 
 
 def write_base(
@@ -116,7 +111,7 @@ def write_base(
 ) -> None:
     """Writes a whole base at once; `records` in any order."""
     builder = BaseBuilder(kernel_hash, generation, project, built_ms)
-    for record in sorted(records, key=lambda record: str(record["id"])):
+    for record in records:
         builder.add(record)
     for _ in builder.finish(settings):
         pass

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hmd.app import memories, projects
@@ -157,7 +157,9 @@ async def perform(app: App, operation: tuple[str, int, int], at: int) -> None:
             await app.snapshots.commit(change_of(kind, row, at, where, number))
 
 
-@settings(derandomize=True, max_examples=15, deadline=None)
+@settings(
+    derandomize=True, max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(OPERATIONS)
 def test_random_histories(tmp_path_factory: pytest.TempPathFactory, operations: Any) -> None:
     """Guards the two projections at once. After every change each snapshot (base and tail) holds

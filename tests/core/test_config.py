@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hmd.core.config import Config, Settings, load, parse, verdict_settings
@@ -130,11 +130,13 @@ VALUE = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
     ),
-    max_leaves=12,
+    max_leaves=6,
 )
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(
+    derandomize=True, max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.dictionaries(st.sampled_from(KEYS), VALUE, max_size=6))
 def test_nothing_in_a_file_raises(raw: dict[str, Any]) -> None:
     """Guards "reading never fails" against any table; whatever comes out is valid settings."""

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hmd.core import ids
@@ -64,7 +64,9 @@ def test_new_ids() -> None:
 HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(
+    derandomize=True, max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.sets(HEX, min_size=1, max_size=20), st.data())
 def test_any_unique_prefix_names_an_id(known: set[str], data: st.DataObject) -> None:
     """Guards that a prefix gives its id or an error, and never another id."""

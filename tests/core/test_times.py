@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hmd.core.errors import HmdError
@@ -59,7 +59,9 @@ def test_refused(text: str) -> None:
     assert caught.value.code == "usage"
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(
+    derandomize=True, max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.integers(-62_135_596_800_000, 253_402_300_799_999))
 def test_format_and_parse_are_inverse_and_text_order_is_time_order(milliseconds: int) -> None:
     """Guards that no millisecond between the years 1 and 9999 is lost."""

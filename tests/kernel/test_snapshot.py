@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hmd.kernel.buckets import buckets_of, first_segment
@@ -181,7 +181,9 @@ STEP = st.one_of(
 )  # a changed memory, an id to remove, or a new base (complete, or killed before the tail is cut)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(
+    derandomize=True, max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(
     base=st.lists(records(), unique_by=lambda each: str(each["id"])),
     steps=st.lists(STEP),

@@ -18,7 +18,7 @@ from hmd.core.clock import FakeClock
 from hmd.core.errors import HmdError
 from hmd.core.model import MemoryFilter, ProposalFilter, Signature
 from hmd.kernel.address import Home
-from hmd.store import recover
+from hmd.store import migrate, recover
 from hmd.store.store import BACKUP_EVERY_MS, Store
 from tests.store.helpers import add, create_project, dump, remove_database, status
 
@@ -476,6 +476,26 @@ async def test_journal_of_a_newer_version_stops_writing(home: Home) -> None:
         with pytest.raises(HmdError) as caught:
             await store.apply(add(2))
         assert caught.value.code == "newer"
+
+
+async def test_database_is_copied_before_it_is_migrated(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards an upgrade: the old database is kept as it was, and the new one has all its rows."""
+    change = add(1)
+    async with opened(home) as store:
+        await store.apply(change)
+    old = migrate.newest()
+    longer = (*migrate.steps(), migrate.Step(old + 1, "CREATE TABLE later (x);"))
+    monkeypatch.setattr(migrate, "steps", lambda: longer)
+    async with opened(home) as store:
+        assert (await store.status()).schema == old + 1
+        assert (await store.get_memory(change.memory)).seq == 1
+    [copy] = Path(home.backups).glob(f"{recover.BEFORE}{old}-*.sqlite")
+    connection = sqlite3.connect(copy)
+    assert migrate.version(connection) == old
+    assert connection.execute("SELECT id FROM memory").fetchall() == [(change.memory,)]
+    connection.close()
 
 
 async def test_backups_daily_and_pruned(home: Home) -> None:
