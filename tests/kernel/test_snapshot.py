@@ -131,7 +131,15 @@ def test_filing_agrees_with_the_matcher(pattern: str) -> None:
 
 def test_unreadable_command_rule_is_met_by_every_call_of_its_tool() -> None:
     """Guards that a rule that cannot be read is reported by the matcher, not lost on the way."""
-    for plain in (None, {}, {"parts": []}, {"parts": [["x"]]}, {"parts": [[[1]]]}, "x"):
+    unreadable: list[object] = [
+        None,
+        {},
+        {"parts": []},
+        {"parts": [["x"]]},
+        {"parts": [[[1]]]},
+        "x",
+    ]
+    for plain in unreadable:
         sig = {"tool": "bash", "kind": "cmd", "plain": plain}
         assert buckets_of(memory(1, sig=sig)) == ["t:bash"]
 
