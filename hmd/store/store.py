@@ -60,7 +60,7 @@ class Store:
         self._newer = found.newer
         newest = recover.backups(self._backups)
         self._last_backup = recover.stamped_at(newest[0]) if newest else 0
-        self.marks = Marks.of(Path(home.database).parent)
+        self.marks = Marks.of(Path(home.path))
         self._accessed: dict[str, int] = {}
 
     @classmethod

@@ -1,7 +1,7 @@
 """Tombstones: what was forgotten must not come back by itself, and nobody may read it from us.
 
 A tombstone is a keyed hash (BLAKE2b, 16 bytes) of a statement, a session, a source or a file. The
-key lies beside the database and is no part of it, of a backup or of the journal, so none of these
+key lies in the home and is no part of the database, a backup or the journal, so none of these
 alone tells whether some text was once known. Every change that brings text in carries its marks.
 """
 
