@@ -172,13 +172,14 @@ async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str]) -> 
     )
     applied = await app.snapshots.commit(change)
     out.seq = applied.seq
-    out.scrubbed = await _go_through(app, change.erasure, applied.snapshots)
+    places = {touched.after.project for touched in applied.memories}
+    out.scrubbed = await _go_through(app, change.erasure, places)
 
 
-async def _go_through(app: App, erasure: str, snapshots: list[str | None]) -> list[str]:
+async def _go_through(app: App, erasure: str, places: set[str | None]) -> list[str]:
     """The files' part of an erasing, also after a kill."""
-    for project in snapshots:
-        await app.snapshots.rebuild(project or USER)  # the old base and tail still hold the text
+    for place in sorted(place or USER for place in places):
+        await app.snapshots.rebuild(place)  # the old base and tail still hold the text
     return await app.store.scrub(erasure)
 
 
