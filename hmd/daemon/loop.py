@@ -11,12 +11,14 @@ import trio
 
 from hmd.core.clock import SystemClock
 from hmd.core.errors import HmdError
+from hmd.daemon import upgrade
 from hmd.daemon.build import digest
 from hmd.daemon.handlers import Handlers
 from hmd.daemon.hook import Hooks
 from hmd.daemon.hooklog import HookLog
 from hmd.daemon.lifecycle import Ownership
 from hmd.daemon.log import Log
+from hmd.daemon.package import Package
 from hmd.daemon.ready import Readiness
 from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
@@ -31,10 +33,18 @@ HOUSEKEEPING_S = 1.0
 class Daemon:
     """One daemon; `live` returns when it has left."""
 
-    def __init__(self, ownership: Ownership, listen_fd: int, ready: Readiness, log: Log) -> None:
+    def __init__(
+        self,
+        ownership: Ownership,
+        listen_fd: int,
+        ready: Readiness,
+        log: Log,
+        package: Package,
+    ) -> None:
         self._ownership = ownership
         self._listen_fd = listen_fd
         self._ready = ready
+        self._package = package
         self._log = log
         home, record = ownership.home, ownership.record
         self._resident = Resident(home, digest(record.build))
@@ -60,6 +70,7 @@ class Daemon:
                 background.start_soon(self._hooklog.run)
                 background.start_soon(self._keep_store)
                 background.start_soon(leave_when_idle, self._services)
+                background.start_soon(self._keep_up)
                 self._ownership.announce()
                 log.line(f"serving '{self._services.home.path}' as {self._services.record.build}")
                 async with trio.open_nursery() as clients:
@@ -87,6 +98,16 @@ class Daemon:
         self._log.line(f"leaving: {server.reason}")
         await server.drain()
         clients.cancel_scope.cancel()
+
+    async def _keep_up(self) -> None:
+        record = self._services.record
+        managed = bool(record.manager)
+        successor = upgrade.Successor(self._services.home.path, self._log, managed=managed)
+        await upgrade.keep_up(
+            self._package,
+            successor.prove,
+            lambda reason: self._server.leave(reason, upgrade.DRAIN_S),
+        )
 
     def _first_listener(self) -> Listener:
         address = self._services.home.socket

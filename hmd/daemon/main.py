@@ -5,6 +5,7 @@ process owns the home.
 """
 
 import contextlib
+import importlib
 import os
 import resource
 import signal
@@ -15,12 +16,15 @@ from hmd import __version__ as VERSION
 from hmd.core.errors import HmdError
 from hmd.daemon import succession
 from hmd.daemon.build import order
-from hmd.daemon.lifecycle import Lock, OwnerRecord, Ownership, prepare
+from hmd.daemon.lifecycle import Lock, OwnerRecord, Ownership, prepare, read_owner
 from hmd.daemon.log import Log
-from hmd.daemon.options import Options, parse
+from hmd.daemon.options import PROVE, START, SUCCEED, Options, parse
+from hmd.daemon.package import Package
 from hmd.daemon.ready import Readiness
 from hmd.kernel.address import Home
 
+# What a daemon loads one after another while it serves; a successor loads it before.
+EVERYTHING = ("trio", "hmd.daemon.loop", "hmd.daemon.calls")
 DESCRIPTORS = 4096  # wanted; a default of 256 would be used up by one burst of hooks
 
 
@@ -31,10 +35,11 @@ def run() -> None:
 
 def main(argv: Sequence[str]) -> int:
     try:
+        package = Package()
         options = parse(argv, os.environ)
-        if options.start:
+        if options.command == START:
             return _start(options)
-        return _own_and_serve(options)
+        return _own_and_serve(options, package)
     except HmdError as error:
         print(f"hmd: {error}", file=sys.stderr)  # noqa: T201 (stderr is for the person who typed)
         return error.exit_code
@@ -47,7 +52,7 @@ def _start(options: Options) -> int:
     return 0
 
 
-def _own_and_serve(options: Options) -> int:
+def _own_and_serve(options: Options, package: Package) -> int:
     os.umask(0o077)
     os.chdir("/")
     home = Home(options.home)
@@ -56,15 +61,18 @@ def _own_and_serve(options: Options) -> int:
         prepare(home)
         log = Log(home.daemon_log, echo=options.foreground)
         lock = Lock(home.lock)
-        result = succession.become_owner(
-            home,
-            lock,
-            VERSION,
-            log.line,
-            patience=options.patience,
-            wait=ready.awaited,
-            replace=options.listen_fd >= 0,
-        )
+        if options.command in (SUCCEED, PROVE):
+            result = _follow(home, lock, log, ready, options.command)
+        else:
+            result = succession.become_owner(
+                home,
+                lock,
+                VERSION,
+                log.line,
+                patience=options.patience,
+                wait=ready.awaited,
+                replace=options.listen_fd >= 0,
+            )
         if result == succession.BLOCKED:
             raise HmdError(
                 "busy", "the daemon of this home answers nothing and could not be ended", home.lock
@@ -78,19 +86,41 @@ def _own_and_serve(options: Options) -> int:
     record = OwnerRecord.of_this_process(home, _refresh_copy(home, log), options.manager)
     ownership = Ownership(home, lock, record)
     try:
-        _serve(ownership, options, ready, log)
+        _serve(ownership, options, ready, log, package)
     finally:
         ownership.release()
     return 0
 
 
-def _refresh_copy(home: Home, log: Log) -> str:
+def _follow(home: Home, lock: Lock, log: Log, ready: Readiness, command: str) -> str:
+    """For the process that the owner has started from a package that replaced its own: loads
+    everything and switches the hooks, says so, then (unless only that was asked) inherits."""
+    predecessor = read_owner(home)
+    try:
+        for module in EVERYTHING:
+            importlib.import_module(module)
+    except Exception as error:  # whatever is wrong with the package, the owner has to hear it
+        words = f"{type(error).__name__}: {error}"
+        raise HmdError("internal", words, do="install hmd again") from error
+    _refresh_copy(home, log, replaced=True)
+    ready.ready()
+    if command == PROVE:
+        return succession.SERVED
+    return succession.inherit(home, lock, VERSION, predecessor, log.line)
+
+
+def _refresh_copy(home: Home, log: Log, *, replaced: bool = False) -> str:
     """The build of this package; where hooks run from another one of no higher version, from now
-    on they run from this one, so that hook and daemon decide by the same code."""
+    on they run from this one, so that hook and daemon decide by the same code.
+
+    `replaced`: this package took the place of the one that hooks run from, so a lower version is
+    what its user wants.
+    """
     from hmd.setup import copies, receipt  # late: a candidate that loses needs none of it
 
     build, installed = copies.package_build().name, copies.current(home)
-    if installed and installed != build and order(installed) <= order(build):
+    wanted = replaced or order(installed) <= order(build)
+    if installed and installed != build and wanted:
         try:
             interpreter = receipt.load_if_whole(home).interpreter or sys.executable
             copies.refresh(home, interpreter)
@@ -100,7 +130,9 @@ def _refresh_copy(home: Home, log: Log) -> str:
     return build
 
 
-def _serve(ownership: Ownership, options: Options, ready: Readiness, log: Log) -> None:
+def _serve(
+    ownership: Ownership, options: Options, ready: Readiness, log: Log, package: Package
+) -> None:
     import trio  # late, with all that follows: only the owner needs it
 
     from hmd.daemon.loop import Daemon
@@ -109,7 +141,7 @@ def _serve(ownership: Ownership, options: Options, ready: Readiness, log: Log) -
     if not options.foreground:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        trio.run(Daemon(ownership, options.listen_fd, ready, log).live)
+        trio.run(Daemon(ownership, options.listen_fd, ready, log, package).live)
     except BaseException as error:
         log.trouble("the daemon fails", error)
         raise

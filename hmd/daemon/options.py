@@ -8,17 +8,19 @@ from hmd.core.errors import HmdError
 from hmd.daemon.succession import OWNER_SILENT_S
 from hmd.kernel.address import default_home
 
+RUN, START, SUCCEED, PROVE = COMMANDS = ("run", "start", "succeed", "prove")
+
 _FIRST_PASSED = 3  # sd_listen_fds(3): SD_LISTEN_FDS_START
 
 
 class Options:
     """How one process was asked to run."""
 
-    __slots__ = ("foreground", "home", "listen_fd", "manager", "patience", "ready_fd", "start")
+    __slots__ = ("command", "foreground", "home", "listen_fd", "manager", "patience", "ready_fd")
 
     def __init__(self) -> None:
         self.home = ""
-        self.start = False
+        self.command = RUN
         self.foreground = False
         self.ready_fd = -1
         self.patience = 0.0
@@ -35,9 +37,11 @@ def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=["run", "start"],
-        default="run",
-        help="run: serve from this process (default); start: leave a daemon running and return",
+        choices=COMMANDS,
+        default=RUN,
+        help="run: serve from this process (default); start: leave a daemon running and return; "
+        "succeed: load everything, then serve once the daemon that is there has left; "
+        "prove: load everything and return",
     )
     parser.add_argument("--home", default="", help="the home to serve (default: $HMD_HOME)")
     parser.add_argument(
@@ -60,7 +64,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
     if not options.home:
         raise HmdError("usage", "no home: neither --home nor HMD_HOME nor HOME is set")
     options.home = os.path.abspath(options.home)
-    options.start = given.command == "start"
+    options.command = given.command
     options.foreground = given.foreground
     options.ready_fd = given.ready_fd
     options.manager = given.manager

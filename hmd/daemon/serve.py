@@ -22,7 +22,7 @@ CHUNK = 131072  # a whole hook frame: 64 KB of body, its header, and room
 class Limits:
     """Constants of the contract with clients; seconds. Tests hold them with wide margins."""
 
-    __slots__ = ("answer", "backoff", "connections", "drain", "frame")
+    __slots__ = ("answer", "backoff", "connections", "drain", "frame", "silent")
 
     def __init__(
         self,
@@ -30,12 +30,14 @@ class Limits:
         answer: float = 2.0,
         backoff: float = 0.05,
         drain: float = 0.8,
+        silent: float = 0.1,
         connections: int = 512,
     ) -> None:
         self.frame = frame
         self.answer = answer
         self.backoff = backoff
         self.drain = drain
+        self.silent = silent
         self.connections = connections
 
 
@@ -112,6 +114,7 @@ class Server:
         self._responder = responder
         self._log = log
         self._limits = limits
+        self._drain = limits.drain
         self._listener: Listener | None = None
         self._uid = os.geteuid()
         self._open = 0
@@ -124,10 +127,12 @@ class Server:
     def connections(self) -> int:
         return self._open
 
-    def leave(self, reason: str) -> None:
-        """Withdraws the address, then lets the process end; answers in being still go out."""
+    def leave(self, reason: str, drain: float | None = None) -> None:
+        """Withdraws the address, then lets the process end; answers in being still go out, for
+        `drain` seconds where nobody is in a hurry."""
         if not self.leaving.is_set():
             self.reason = reason
+            self._drain = self._limits.drain if drain is None else drain
             if self._listener is not None:
                 self._listener.withdraw()
             self.leaving.set()
@@ -160,14 +165,23 @@ class Server:
 
     async def drain(self) -> None:
         """Stops accepting; waits, within the limit, for the requests that have arrived."""
+        with trio.move_on_after(self._drain):
+            if self._listener is not None:
+                await self._listener.emptied()
+                self._listener.close()
+            # Who has connected and said nothing yet may be about to.
+            with trio.move_on_after(self._limits.silent):
+                await self._until_all_closed()
+            for scope in list(self._silent.values()):
+                scope.cancel()
+            await self._until_all_closed()
         if self._listener is not None:
             self._listener.close()
-        for scope in list(self._silent.values()):
-            scope.cancel()
-        with trio.move_on_after(self._limits.drain):
-            while self._open:
-                self._all_closed = trio.Event()
-                await self._all_closed.wait()
+
+    async def _until_all_closed(self) -> None:
+        while self._open:
+            self._all_closed = trio.Event()
+            await self._all_closed.wait()
 
     def _make_room(self) -> bool:
         """Ends the oldest client that has sent nothing, else the oldest that is not through."""

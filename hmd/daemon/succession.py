@@ -24,6 +24,8 @@ TERM_GRACE_S = 2.0  # what an ended owner has to drain, before SIGKILL
 KILL_GRACE_S = 5.0
 POLL_S = 0.1
 PING_TIMEOUT_S = 0.5
+INHERIT_S = 30.0  # longer than an owner that hands over drains
+INHERIT_POLL_S = 0.01
 
 
 class Surroundings(Protocol):
@@ -119,6 +121,22 @@ def take_over(world: Surroundings, seconds: float) -> bool:
     return _wait(world, seconds, served=False) == OWN
 
 
+def wait_for_lock(world: Surroundings, predecessor: OwnerRecord | None, seconds: float) -> str:
+    """For the successor that an owner has started: `own` once it has left, `served` where another
+    process was faster, or where it has not left in time."""
+    end = world.now() + seconds
+    before = (predecessor.pid, predecessor.start) if predecessor else None
+    while not world.take_lock():
+        owner = world.owner()
+        if owner is not None and (owner.pid, owner.start) != before:
+            return SERVED
+        if world.now() >= end:
+            world.say("the daemon that asked for a successor has not left; it goes on")
+            return SERVED
+        world.sleep(INHERIT_POLL_S)
+    return OWN
+
+
 class System:
     """The real `Surroundings`."""
 
@@ -156,6 +174,17 @@ class System:
 
     def say(self, text: str) -> None:
         self._say(text)
+
+
+def inherit(
+    home: Home,
+    lock: Lock,
+    build: str,
+    predecessor: OwnerRecord | None,
+    say: Callable[[str], object],
+) -> str:
+    """Takes `lock` after the owner that started this process: `own` or `served`."""
+    return wait_for_lock(System(home, build, lock.take, say), predecessor, INHERIT_S)
 
 
 def become_owner(

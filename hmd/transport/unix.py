@@ -7,6 +7,7 @@ that is what makes replacing an old socket right.
 
 import errno
 import os
+import select
 import socket
 import stat
 import struct
@@ -111,6 +112,16 @@ class UnixListener:
     def withdraw(self) -> None:
         if self._ours and not self.lost():
             _remove(self.address)
+
+    def _waiting(self) -> bool:
+        poll = select.poll()  # no select(): descriptors may be above its limit of 1024
+        poll.register(self._socket, select.POLLIN)
+        return any(event & select.POLLIN for _, event in poll.poll(0))
+
+    async def emptied(self) -> None:
+        # A manager's socket goes on to the next daemon, with whoever waits in its queue.
+        while self._ours and self._waiting():
+            await trio.sleep(0)
 
     def close(self) -> None:
         trio.lowlevel.notify_closing(self._socket)

@@ -80,6 +80,9 @@ class FakeListener:
     def withdraw(self) -> None:
         self.withdrawn = True
 
+    async def emptied(self) -> None:
+        await trio.lowlevel.checkpoint()
+
     def close(self) -> None:
         self._send.close()
 

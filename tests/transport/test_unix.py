@@ -154,3 +154,42 @@ async def test_running_out_of_descriptors_has_a_name(
         await listener.accept()
     monkeypatch.setattr(listener, "_socket", real)
     listener.close()
+
+
+async def test_who_had_reached_the_address_is_accepted_before_it_is_given_up(address: str) -> None:
+    """Guards hand-overs: a request that waited in the queue is not thrown away with the socket."""
+    listener = unix.listen(address)
+    with client(address), client(address):
+        listener.withdraw()
+        accepted = []
+
+        async def accept_both() -> None:
+            for _ in range(2):
+                await trio.sleep(0)
+                accepted.append(await listener.accept())
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(accept_both)
+            await listener.emptied()
+            assert len(accepted) == 2
+        for connection in accepted:
+            connection.close()
+    listener.close()
+
+
+async def test_the_queue_of_a_manager_s_socket_is_left_to_the_next_daemon(address: str) -> None:
+    """Guards socket activation: who waits there is served by the next daemon, not dropped."""
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    bound.bind(address)
+    bound.listen()
+    listener = unix.adopt(os.dup(bound.fileno()), address)
+    with client(address) as waiting:
+        waiting.sendall(b"question")
+        await listener.emptied()
+        listener.withdraw()
+        listener.close()
+        following = unix.adopt(bound.detach(), address)
+        connection = await following.accept()
+        assert await connection.receive(100) == b"question"
+        connection.close()
+        following.close()

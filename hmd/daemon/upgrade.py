@@ -1,0 +1,115 @@
+"""Hands the home over to the package that an upgrade has put in the place of ours.
+
+`pip install --upgrade` alone is an upgrade: the daemon sees that its files were replaced, waits
+until the installer is through, and starts a successor from them. The successor loads everything and
+switches the hooks' copy while this process still serves; only one that has said that it can serve
+is made room for.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from hmd.core.errors import HmdError
+from hmd.daemon.log import Log
+from hmd.daemon.package import Package
+from hmd.daemon.ready import understand
+from hmd.daemon.start import allowed_environment, command
+
+EVERY_S = 1.0
+# A package that is gone for so long was removed; until then it may be an installer's doing.
+REMOVED_S = 60.0
+# What a successor has to load and to copy; on a busy machine compiling takes seconds.
+PROOF_S = 90.0
+# A change that has begun is answered before the home changes hands.
+DRAIN_S = 10.0
+
+
+async def keep_up(
+    package: Package, prove: Callable[[], Awaitable[bool]], leave: Callable[[str], None]
+) -> None:
+    """Looks after the package on disk; leaves for a successor, or when the package is gone.
+
+    `prove` starts the successor and says whether it can serve. One that cannot is not tried again
+    until the files change once more.
+    """
+    settled = seen = package.at_start
+    missing = 0.0
+    while True:
+        await trio.sleep(EVERY_S)
+        before, seen = seen, package.look()
+        if seen is None:
+            missing += EVERY_S
+            if missing >= REMOVED_S:
+                leave("the package was removed")
+                return
+            continue
+        missing = 0.0
+        if seen in (package.at_start, settled) or seen != before or not package.is_whole():
+            continue
+        settled = seen
+        if await prove():
+            leave("the package was replaced, and its new build can serve")
+            return
+
+
+class Successor:
+    """Starts the process that follows this one. `managed`: a service manager starts it, so here
+    the new build is only put to the proof."""
+
+    def __init__(self, home: str, log: Log, *, managed: bool) -> None:
+        self._argv = [*command(home), "prove" if managed else "succeed"]
+        self._log = log
+
+    async def prove(self) -> bool:
+        self._log.line("the package was replaced: trying its new build")
+        reading, writing = os.pipe()
+        try:
+            try:
+                process = subprocess.Popen(
+                    [*self._argv, "--ready-fd", str(writing)],
+                    pass_fds=[writing],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env=allowed_environment(os.environ),
+                    start_new_session=True,
+                )
+            finally:
+                os.close(writing)
+            words = await _read_to_end(reading)
+        except OSError as error:
+            self._log.line(f"the new build cannot be started: {sys.executable}: {error.strerror}")
+            return False
+        finally:
+            os.close(reading)
+        failure = understand(words)
+        if failure is None:
+            return True
+        if process.poll() is None:
+            process.kill()  # ours, started above, and without an answer
+        await trio.to_thread.run_sync(process.wait)
+        self._log.line(f"the new build cannot serve, so this one stays: {_reason(words, failure)}")
+        return False
+
+
+def _reason(words: bytes, failure: HmdError) -> str:
+    return str(failure) if words else "it ended without a word"
+
+
+async def _read_to_end(descriptor: int) -> bytes:
+    """What arrives until the pipe's end, or until there has been time enough."""
+    os.set_blocking(descriptor, False)
+    words = b""
+    with trio.move_on_after(PROOF_S):
+        while True:
+            await trio.lowlevel.wait_readable(descriptor)
+            piece = os.read(descriptor, 4096)
+            if not piece:
+                break
+            words += piece
+    return words
