@@ -41,14 +41,6 @@ class Fix(Struct, kw_only=True):
     def last(self) -> int:
         return max((at for _session, at in self.seen.values()), default=0)
 
-    @property
-    def evidence(self) -> str:
-        """ "seen once", "3 times in 2 sessions"."""
-        if self.count == 1:
-            return "seen once"
-        where = "one session" if self.sessions == 1 else f"{self.sessions} sessions"
-        return f"{self.count} times in {where}"
-
 
 class Book(Struct, kw_only=True):
     """Everything known of fixes in one project. `failed`: literal key → when it last failed. A fix
@@ -60,25 +52,10 @@ class Book(Struct, kw_only=True):
     def is_retired(self, fix: Fix) -> bool:
         return fix.fix_key in self.failed
 
-    def rows(self) -> list[dict[str, object]]:
-        """What a snapshot holds: fixes that may be offered, best evidence first."""
+    def offered(self) -> list[Fix]:
+        """The fixes that may be offered, best evidence first."""
         live = [fix for fix in self.fixes.values() if not self.is_retired(fix)]
-        live.sort(key=lambda fix: (-fix.sessions, -fix.count, -fix.last, fix.id))
-        return [
-            {
-                "id": fix.id,
-                "tool": fix.tool,
-                "key": fix.key,
-                "class": fix.failure,
-                "signature": fix.signature,
-                "fix": fix.fix,
-                "count": fix.count,
-                "sessions": fix.sessions,
-                "last": fix.last,
-                "evidence": fix.evidence,
-            }
-            for fix in live
-        ]
+        return sorted(live, key=lambda fix: (-fix.sessions, -fix.count, -fix.last, fix.id))
 
 
 class FixFold:
@@ -176,17 +153,3 @@ def learn(book: Book, episodes: list[Episode]) -> list[Fix]:
             fold = folds[episode.key] = FixFold(book, episode.key)
         found += fold.feed(episode)
     return found
-
-
-def offer(
-    rows: list[dict[str, object]], keys: list[str], failure: str, signature: str
-) -> dict[str, object] | None:
-    """The best fix for a call whose parts have these literal keys and that failed this way; None
-    where nothing is known. The way it failed counts: the same line, or (where there was none) the
-    same class."""
-    for row in rows:
-        if row["key"] not in keys:
-            continue
-        if row["signature"] == signature and (signature or row["class"] == failure):
-            return row
-    return None

@@ -161,8 +161,10 @@ class Run:
             # A person, or another memory, has settled this: evidence changes nothing.
             self._count("settled before")
             return
-        supports = _with(row.supports, support)
-        if supports == row.supports:
+        replaced = row.source == "guard" and row.authority == "auto"
+        told = [one for one in row.supports if not replaced or one.episode != support.episode]
+        supports = with_support(tuple(told), support)
+        if supports == row.supports and not replaced:
             self._count("known")
             return
         if row.authority == "human":
@@ -173,7 +175,7 @@ class Run:
         before = structs.replace(row)
         earlier = (support.at, support.episode) < row.first
         row.supports = supports
-        if row.source == "guard" or (earlier and fact.fact.action == "create"):
+        if replaced or (earlier and fact.fact.action == "create"):
             self._worded(row, fact)
         row.evidence = max(row.evidence, fact.evidence, key=_CLASS_ORDER.index)
         self._tell(row, fact)
@@ -362,8 +364,8 @@ def _other_call(row: Row, fact: Learned) -> bool:
     return row.sig is not None and fact.sig is not None and row.sig != fact.sig
 
 
-def _with(supports: tuple[Support, ...], new: Support) -> tuple[Support, ...]:
-    """With one episode's support; several facts of one episode are one support."""
+def with_support(supports: tuple[Support, ...], new: Support) -> tuple[Support, ...]:
+    """With one episode's support added; several facts of one episode are one support."""
     if any(one.episode == new.episode for one in supports):
         return supports
     return tuple(sorted([*supports, new], key=lambda one: (one.at, one.episode)))

@@ -158,24 +158,29 @@ def _confirmed_again(row: Row, settings: Settings) -> bool:
 
 
 def extended(row: Row, now: int) -> int:
-    """When a reinforced row ends: never earlier than before, at most 90 days from now.
-
-    The time runs from its latest episode, so that it does not depend on when or in which order
-    episodes were read; one that was read late still has a week.
-    """
-    base = TTL.get(row.knowledge, SHORT_TTL)
-    span = max(WEEK * (1 << min(row.validations, 8)), base)
-    latest = max((support.at for support in row.supports), default=now)
-    ends = max(row.expires or 0, latest + span, now + WEEK)
+    """When a reinforced row ends: never earlier than before, at most 90 days from now. One that was
+    read late still has a week."""
+    ends = max(row.expires or 0, _base(row, now), now + WEEK)
     return min(ends, max(row.expires or 0, now + LONGEST_TTL))
 
 
 def after_firing(row: Row, now: int) -> int | None:
-    """When a row that has just been brought up ends: 14 days later than before, at most 90 days
-    from now; None where it has no end."""
-    if row.expires is None:
-        return None
-    return max(row.expires, min(row.expires + FIRED_ADDS, now + LONGEST_TTL))
+    """When a row that was brought up since it was last confirmed ends: 14 days later, at most 90
+    days from now. Further firings only keep these 14 days ahead, so asking again changes nothing.
+    None where it has no end."""
+    latest = max((support.at for support in row.supports), default=row.created)
+    if row.expires is None or row.fired_at <= latest:
+        return row.expires
+    ends = max(_base(row, now), row.fired_at) + FIRED_ADDS
+    return max(row.expires, min(ends, now + LONGEST_TTL))
+
+
+def _base(row: Row, now: int) -> int:
+    """The end that its episodes give a row. It counts from the latest of them, so that it depends
+    neither on when nor on the order in which they were read."""
+    least = TTL.get(row.knowledge, SHORT_TTL)
+    latest = max((support.at for support in row.supports), default=now)
+    return latest + max(WEEK * (1 << min(row.validations, 8)), least)
 
 
 def trust(validations: int) -> float:

@@ -185,8 +185,21 @@ def test_time_never_shrinks_and_never_passes_ninety_days(
         assert found >= (ends or 0)
         assert now + 7 * DAY <= found <= now + 90 * DAY
         ends = found
-    fired = tiers.after_firing(row(expires=ends), now + since * DAY)
-    assert fired is not None
+    fired = row(supports=tuple(supports), knowledge=knowledge, expires=ends)
+    fired.fired_at = now + since * DAY
+    later = tiers.after_firing(fired, now)
     assert ends is not None
-    assert ends <= fired <= max(ends, now + since * DAY + 90 * DAY)
-    assert fired <= ends + 14 * DAY
+    assert later is not None
+    assert ends <= later <= max(ends, now + 90 * DAY)
+    fired.expires = later
+    assert tiers.after_firing(fired, now) == later
+
+
+def test_firing_adds_fourteen_days_once_and_then_keeps_them_ahead() -> None:
+    one = row(expires=NOW + 30 * DAY)
+    assert tiers.after_firing(one, NOW) == one.expires  # it has not fired
+    one.fired_at = NOW + DAY
+    assert tiers.after_firing(one, NOW + DAY) == NOW + 44 * DAY
+    one.fired_at = NOW + 40 * DAY
+    assert tiers.after_firing(one, NOW + 40 * DAY) == NOW + 54 * DAY
+    assert tiers.after_firing(row(expires=None), NOW) is None
