@@ -11,8 +11,10 @@ from typing import Any
 from hmd.core.model import EvidenceClass
 from hmd.kernel import event as ev
 from hmd.kernel import texts
+from hmd.kernel.guard import read_sentence
 from hmd.kernel.pattern import compile_pattern
-from hmd.learn.words import tokens
+from hmd.learn import signals
+from hmd.learn.words import sentences, tokens
 
 Record = dict[str, Any]
 
@@ -70,27 +72,44 @@ def observed(record: Record) -> bool:
 
 
 def classify(
-    cited: Iterable[Record],
-    names: frozenset[str],
-    summaries: Iterable[str] = (),
-    speaks: bool = False,
+    cited: Iterable[Record], names: frozenset[str], summaries: Iterable[str] = ()
 ) -> EvidenceClass:
     """The class of a fact by the records that it cites.
 
-    `names` are the comparable tokens of what the fact is about (its signature, else its summary);
-    `speaks` says that the episode's prompt corrects or asks to remember. The user said it only
-    where the cited prompt, our own text removed, names something of it.
+    `names` are the comparable tokens of what the fact is about (its signature, else its summary).
+    The user said it only where a cited prompt, our own text removed, corrects or asks to remember
+    in a sentence that names something of it.
     """
     own = list(summaries)
     seen: EvidenceClass = "agent_inferred"
     for record in cited:
         prompt = said_by_user(record)
         if prompt:
-            if speaks and tokens(without_ours(prompt, own)) & names:
+            if says(without_ours(prompt, own), names):
                 return "user_said"
         elif observed(record) and not _echoes(record, own):
             seen = "tool_observed"
     return seen
+
+
+def says(prompt: str, names: frozenset[str]) -> bool:
+    """Whether a prompt's own correction, or its request to remember, is about these names.
+
+    What is asked for in place of a rejected call is not what the correction is about: "use npm, not
+    yarn" says nothing against npm.
+    """
+    if signals.requests(prompt) and tokens(prompt) & names:
+        return True
+    bare = False
+    for sentence in sentences(prompt):
+        corrects = signals.has_correction(sentence) or signals.has_remember(sentence)
+        if corrects or bare:  # "No. We use pnpm here, not npm."
+            rejected, _asked = read_sentence(sentence)
+            about = tokens(" ".join(rejected)) if rejected else tokens(sentence)
+            if about & names:
+                return True
+        bare = corrects and len(sentence.split()) <= 2
+    return False
 
 
 def _echoes(record: Record, summaries: list[str]) -> bool:

@@ -110,7 +110,6 @@ def learned(case: Case) -> Learned:
     fact, episode = case.fact, case.episode
     summaries = [row.summary for row in case.rows.values()]
     about = named_tokens(case.sig) if case.sig is not None else fact.summary
-    speaks = episode.corrects or episode.remembers
     failures = case.failures
     origins = [one.call for one in failures]
     rule = case.rule
@@ -124,7 +123,7 @@ def learned(case: Case) -> Learned:
         triggers=case.triggers,
         tools=case.tools,
         sig=case.sig,
-        evidence=classify(case.cited, tokens(about), summaries, speaks),
+        evidence=classify(case.cited, tokens(about), summaries),
         cites=tuple(_citation(seq, record, summaries) for seq, record in case.lines),
         asked=_is_asked(episode, case.cited),
         origins=origins,

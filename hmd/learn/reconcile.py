@@ -101,7 +101,8 @@ class Run:
             self._supersede(fact)
         else:
             target = self.state.rows.get(fact.fact.target) if action == "reinforce" else None
-            target = target or self._same(fact)
+            if target is None or _other_call(target, fact):
+                target = self._same(fact)
             if target is None:
                 self._create(fact)
             else:
@@ -177,7 +178,9 @@ class Run:
         row.supports = supports
         if replaced or (earlier and fact.fact.action == "create"):
             self._worded(row, fact)
-        row.evidence = max(row.evidence, fact.evidence, key=_CLASS_ORDER.index)
+        if row.sig is None or row.sig == fact.sig:
+            # The user's words about something near it are no words about this call.
+            row.evidence = max(row.evidence, fact.evidence, key=_CLASS_ORDER.index)
         self._tell(row, fact)
         if not self._remember(row, fact):
             self._decide(row, was_active=before.status == "active")

@@ -44,19 +44,35 @@ def test_classes() -> None:
     failed = {"k": "tool_failure", "error": "Exit code 1\nMissing script"}
     reply = {"k": "stop", "text": "npm test does not work"}
     said = prompt("don't use npm here")
-    assert classify([said, failed], NAMES, speaks=True) == "user_said"
+    assert classify([said, failed], NAMES) == "user_said"
     assert classify([failed, reply], NAMES) == "tool_observed"
-    assert classify([reply], NAMES, speaks=True) == "agent_inferred"
+    assert classify([reply], NAMES) == "agent_inferred"
     # The prompt corrects something, but names nothing of this fact.
-    assert classify([said], frozenset(["cargo"]), speaks=True) == "agent_inferred"
-    # It names it without correcting or asking anything.
-    assert classify([prompt("run npm test")], NAMES) == "agent_inferred"
+    assert classify([said], frozenset(["cargo"])) == "agent_inferred"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("don't use npm here", True),
+        ("No. We use pnpm, npm is gone.", True),
+        ("npm 쓰지 마. pnpm 써.", True),
+        ("Remember this: the suite runs with pnpm. It was npm once.", True),
+        ("run npm test", False),
+        ("No, the header is wrong. Then run npm test again.", False),
+        ("use npm test instead of yarn", False),
+        ("yarn 말고 npm test 써", False),
+        ("why does npm test fail?", False),
+    ],
+)
+def test_the_user_says_it_only_where_the_correction_is_about_it(text: str, said: bool) -> None:
+    assert (classify([prompt(text)], NAMES) == "user_said") is said
 
 
 def test_echoes_of_ours_prove_nothing() -> None:
-    pasted = prompt(f"what is this? [hmd] PITFALL (auto): {SUMMARY}")
-    assert classify([pasted], NAMES, [SUMMARY], speaks=True) == "agent_inferred"
+    pasted = prompt(f"no, don't: [hmd] PITFALL (auto): {SUMMARY}")
+    assert classify([pasted], NAMES, [SUMMARY]) == "agent_inferred"
     printed = {"k": "post_tool", "output": f"[hmd] PITFALL (auto): {SUMMARY}"}
-    assert classify([printed], tokens(SUMMARY), [SUMMARY], speaks=True) == "agent_inferred"
+    assert classify([printed], tokens(SUMMARY), [SUMMARY]) == "agent_inferred"
     task = prompt("don't use npm", background=True)
-    assert classify([task], NAMES, speaks=True) == "agent_inferred"
+    assert classify([task], NAMES) == "agent_inferred"

@@ -99,6 +99,20 @@ def test_replay_keeps_a_rule_that_would_have_stopped_good_calls() -> None:
     assert "2 of them went well" in only(state).note
 
 
+def test_words_about_something_near_do_not_make_a_rule_the_users_own() -> None:
+    state = State()
+    learn(state, resolved("s1"), fact(**OBSERVED))
+    near = fact(
+        action="reinforce",
+        target=only(state).id,
+        trigger_signature=None,
+        summary="The lock file is never edited by hand",
+    )
+    said = "don't touch the lock file"
+    learn(state, corrected("s2", said, T0 + DAY), near)
+    assert only(state).evidence == "tool_observed"
+
+
 def test_remember_makes_a_persons_rule_and_at_most_two_of_a_turn() -> None:
     said = "Remember this: never use npm test, yarn test or make test, always pnpm"
     state = State()
