@@ -1,10 +1,12 @@
 """Fixtures for tests with a real daemon; its log is shown where a test fails."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
 
+from tests.live import figures
+from tests.live.host import Host, a_host
 from tests.live.instance import Instance, short_directory
 
 _FAILED = pytest.StashKey[bool]()
@@ -32,3 +34,25 @@ def instance(request: pytest.FixtureRequest) -> Iterator[Instance]:
             node: Any = request.node
             if node.stash.get(_FAILED, False):
                 print(f"\n--- {made.home.daemon_log}\n{made.log()}")  # noqa: T201
+
+
+@pytest.fixture
+def host() -> Iterator[Host]:
+    """A user of Claude Code with a home of its own; nothing is installed yet."""
+    with a_host() as made:
+        yield made
+
+
+@pytest.fixture
+def figure(record_property: Callable[[str, object], None]) -> figures.Figure:
+    """Takes a line with what the test measured; all are printed at the end."""
+    return lambda text: record_property(figures.KEY, text)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    passed = terminalreporter.stats.get("passed", [])
+    found = figures.lines([report for report in passed if report.when == "call"])
+    if found:
+        terminalreporter.section("figures")
+        for line in found:
+            terminalreporter.write_line(line)
