@@ -24,10 +24,11 @@ from hmd.learn.rows import (
     differing,
 )
 from hmd.learn.tiers import TTL, after_firing, is_overridden
-from hmd.learn.words import tokens
+from hmd.learn.words import jaccard, tokens
 
-# A token that more rows than this share says nothing about likeness.
-COMMON = 200
+# A token that this many rows share says nothing more about likeness.
+COMMON = 60
+MOST_MERGES = 5
 CALLS_KEPT = 180 * DAY
 TEMPORARY_KEPT = 600_000
 
@@ -109,36 +110,36 @@ def _expire(row: Row, plan: Plan, now: int) -> None:
 
 
 def _merge(state: State, plan: Plan, now: int) -> None:
-    """Automatic memories that say the same, each pair once, the older one as the target."""
+    """Automatic memories that say the same, each pair once, the older one as the target.
+
+    Only a few wait at a time: review is for exceptions.
+    """
+    room = MOST_MERGES - sum(kind == "merge" for kind, _target, _candidate in state.proposals)
     rows = [row for row in state.rows.values() if row.live and row.authority == "auto"]
+    rows.sort(key=lambda row: (row.first, row.id))
     said = {row.id: tokens(row.summary) for row in rows}
-    holders: dict[str, list[Row]] = defaultdict(list)
+    holders: dict[tuple[str, str], list[Row]] = defaultdict(
+        list
+    )  # (what it is, token) → older rows
     for row in rows:
-        for token in said[row.id]:
-            holders[token].append(row)
-    for row in sorted(rows, key=lambda one: (one.first, one.id)):
+        group = _group(row)
         shared: dict[str, int] = defaultdict(int)
         for token in said[row.id]:
-            others = holders[token]
-            for other in others if len(others) <= COMMON else ():
-                shared[other.id] += 1
-        for name in sorted(shared):
-            other = state.rows[name]
-            if (other.first, other.id) <= (row.first, row.id) or not _alike(row, other):
-                continue
-            # The tokens that everybody has were not counted: compare in full.
-            mine, theirs = said[row.id], said[name]
-            if len(mine & theirs) >= SIMILAR * len(mine | theirs):
-                _open(state, plan, "merge", row.id, name, row.project, "they say the same", now)
+            older = holders[group, token]
+            if len(older) < COMMON:
+                for other in older:
+                    shared[other.id] += 1
+                older.append(row)
+        for name in shared:
+            if room > 0 and jaccard(said[row.id], said[name]) >= SIMILAR:
+                room -= _open(
+                    state, plan, "merge", name, row.id, row.project, "they say the same", now
+                )
 
 
-def _alike(row: Row, other: Row) -> bool:
-    return (row.project, row.type, row.sig, row.scope) == (
-        other.project,
-        other.type,
-        other.sig,
-        other.scope,
-    )
+def _group(row: Row) -> str:
+    spec = row.sig.spec if row.sig is not None else ""
+    return "\x1f".join([row.project or "", row.type, row.scope, spec])
 
 
 def _open(
@@ -150,7 +151,7 @@ def _open(
     project: str | None,
     reason: str,
     now: int,
-) -> None:
+) -> bool:
     proposal = prop.claim(
         state.proposals,
         state.muted,
@@ -165,6 +166,7 @@ def _open(
         state.proposals[proposal.claim] = proposal
         plan.changes.append(Open(proposal=proposal))
         _count(plan, f"{kind} proposed")
+    return proposal is not None
 
 
 def _revise(plan: Plan, before: Row, row: Row, what: str) -> None:

@@ -3,6 +3,8 @@
 Its signature, by which it is recognised again, is the kernel's (hooks need it, too).
 """
 
+from functools import lru_cache
+
 from hmd.kernel.failure import LOOK_AT, TELLING, error_line, signature
 from hmd.kernel.pattern import compile_pattern
 
@@ -30,6 +32,7 @@ _ANSWERS = frozenset(
 )
 
 
+@lru_cache(maxsize=64)
 def blames_command(error: str) -> bool:
     """Whether the failure is about how the command was written."""
     return compile_pattern(_USAGE, _IGNORE_CASE | 8).search(error[:LOOK_AT]) is not None

@@ -2,6 +2,7 @@
 works. Most commands that follow a failure are not; each rule here keeps out a kind of those.
 """
 
+from functools import lru_cache
 from posixpath import basename
 
 from hmd.kernel.pattern import compile_pattern
@@ -62,7 +63,12 @@ def failed_key(call: Call) -> str:
 
 def form_of(call: Call) -> Form:
     """The canonical form of a shell call; the ledger holds no directory, so the root is assumed."""
-    return canonical(call.input, call.dialect or "posix", ".", call.root, "")
+    return _form(call.input, call.dialect or "posix", call.root)
+
+
+@lru_cache(maxsize=512)
+def _form(text: str, dialect: str, root: str) -> Form:
+    return canonical(text, dialect, ".", root, "")
 
 
 def changes_something(call: Call) -> bool:

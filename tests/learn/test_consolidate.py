@@ -131,3 +131,9 @@ def test_nothing_of_a_persons_and_nothing_twice(rows: list[Row], days: int) -> N
     for name, before in mine.items():
         assert str(state.rows[name]) == before
     assert consolidate(state, Settings(), NOW + days * DAY).changes == []
+
+
+def test_only_a_few_merges_wait_at_a_time() -> None:
+    rows = [row(f"r{number}", summary="Run the linter before a commit") for number in range(9)]
+    state = after(0, *rows)
+    assert len(state.proposals) == 5
