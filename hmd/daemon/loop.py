@@ -4,6 +4,7 @@ The socket listens before the store is open: hook calls need only files.
 """
 
 import importlib
+import os
 import signal
 from collections.abc import AsyncIterator
 
@@ -18,16 +19,18 @@ from hmd.daemon.hook import Hooks
 from hmd.daemon.hooklog import HookLog
 from hmd.daemon.lifecycle import Ownership
 from hmd.daemon.log import Log
+from hmd.daemon.notify import Notifier
 from hmd.daemon.package import Package
 from hmd.daemon.ready import Readiness
 from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
 from hmd.daemon.services import Services, UseCases
-from hmd.daemon.watch import keep_address, leave_when_idle
+from hmd.daemon.watch import keep_address, leave_when_idle, leave_when_large, say_alive
 from hmd.transport import unix
 from hmd.transport.base import Listener
 
 HOUSEKEEPING_S = 1.0
+ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Daemon:
@@ -45,6 +48,8 @@ class Daemon:
         self._listen_fd = listen_fd
         self._ready = ready
         self._package = package
+        self._notifier = Notifier(os.environ)
+        self.again = False  # whether the service manager is to start a daemon anew
         self._log = log
         home, record = ownership.home, ownership.record
         self._resident = Resident(home, digest(record.build))
@@ -62,7 +67,7 @@ class Daemon:
 
     async def live(self) -> None:
         log = self._log
-        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        with trio.open_signal_receiver(*ENDING) as signals:
             listener = self._first_listener()
             # Two nurseries: what answers ends before what it is answered from.
             async with trio.open_nursery() as background:
@@ -71,11 +76,15 @@ class Daemon:
                 background.start_soon(self._keep_store)
                 background.start_soon(leave_when_idle, self._services)
                 background.start_soon(self._keep_up)
+                background.start_soon(leave_when_large, self._services, self._renew)
+                background.start_soon(say_alive, self._notifier)
                 self._ownership.announce()
                 log.line(f"serving '{self._services.home.path}' as {self._services.record.build}")
                 async with trio.open_nursery() as clients:
                     await self._serve(listener, clients)
                 background.cancel_scope.cancel()
+            # On the way out already: another request to end must not cut short what follows.
+            signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         self._resident.save_all()
         self._resident.close()
         self._hooklog.flush()
@@ -94,20 +103,27 @@ class Daemon:
             self._log,
         )
         self._ready.ready()
+        self._notifier.ready()
         await server.leaving.wait()
         self._log.line(f"leaving: {server.reason}")
+        self._notifier.leaving(server.reason)
         await server.drain()
         clients.cancel_scope.cancel()
 
     async def _keep_up(self) -> None:
-        record = self._services.record
-        managed = bool(record.manager)
-        successor = upgrade.Successor(self._services.home.path, self._log, managed=managed)
-        await upgrade.keep_up(
-            self._package,
-            successor.prove,
-            lambda reason: self._server.leave(reason, upgrade.DRAIN_S),
-        )
+        await upgrade.keep_up(self._package, self._renew, self._services.leave)
+
+    async def _renew(self, reason: str) -> bool:
+        """Makes room for a fresh process of what is installed now; False where none can serve."""
+        managed = bool(self._services.record.manager)
+        self._log.line(f"{reason}: starting a successor")
+        if not await upgrade.Successor(
+            self._services.home.path, self._log, managed=managed
+        ).prove():
+            return False
+        self.again = managed and not self._server.leaving.is_set()
+        self._server.leave(reason, upgrade.DRAIN_S)
+        return True
 
     def _first_listener(self) -> Listener:
         address = self._services.home.socket

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 from hmd import __version__ as VERSION
 from hmd.core.errors import HmdError
-from hmd.daemon import succession
+from hmd.daemon import launchd, succession
 from hmd.daemon.build import order
 from hmd.daemon.lifecycle import Lock, OwnerRecord, Ownership, prepare, read_owner
 from hmd.daemon.log import Log
-from hmd.daemon.options import PROVE, START, SUCCEED, Options, parse
+from hmd.daemon.options import AGAIN, LAUNCHD, PROVE, RUN, START, SUCCEED, Options, parse
 from hmd.daemon.package import Package
 from hmd.daemon.ready import Readiness
 from hmd.kernel.address import Home
@@ -58,6 +58,8 @@ def _own_and_serve(options: Options, package: Package) -> int:
     home = Home(options.home)
     ready = Readiness(options.ready_fd)
     try:
+        if options.manager == LAUNCHD and options.listen_fd < 0 and options.command == RUN:
+            options.listen_fd = launchd.activate()
         prepare(home)
         log = Log(home.daemon_log, echo=options.foreground)
         lock = Lock(home.lock)
@@ -86,10 +88,10 @@ def _own_and_serve(options: Options, package: Package) -> int:
     record = OwnerRecord.of_this_process(home, _refresh_copy(home, log), options.manager)
     ownership = Ownership(home, lock, record)
     try:
-        _serve(ownership, options, ready, log, package)
+        again = _serve(ownership, options, ready, log, package)
     finally:
         ownership.release()
-    return 0
+    return AGAIN if again else 0
 
 
 def _follow(home: Home, lock: Lock, log: Log, ready: Readiness, command: str) -> str:
@@ -132,7 +134,8 @@ def _refresh_copy(home: Home, log: Log, *, replaced: bool = False) -> str:
 
 def _serve(
     ownership: Ownership, options: Options, ready: Readiness, log: Log, package: Package
-) -> None:
+) -> bool:
+    """Whether a service manager is to start the daemon again."""
     import trio  # late, with all that follows: only the owner needs it
 
     from hmd.daemon.loop import Daemon
@@ -141,10 +144,12 @@ def _serve(
     if not options.foreground:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        trio.run(Daemon(ownership, options.listen_fd, ready, log, package).live)
+        daemon = Daemon(ownership, options.listen_fd, ready, log, package)
+        trio.run(daemon.live)
     except BaseException as error:
         log.trouble("the daemon fails", error)
         raise
+    return daemon.again
 
 
 def _raise_descriptor_limit() -> None:

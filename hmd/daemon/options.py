@@ -10,6 +10,10 @@ from hmd.kernel.address import default_home
 
 RUN, START, SUCCEED, PROVE = COMMANDS = ("run", "start", "succeed", "prove")
 
+# Exit code of a daemon that its manager is to start again (systemd/hmd.service, KeepAlive).
+AGAIN = 10
+LAUNCHD = "launchd"
+
 _FIRST_PASSED = 3  # sd_listen_fds(3): SD_LISTEN_FDS_START
 
 

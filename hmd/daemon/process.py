@@ -1,5 +1,6 @@
-"""What can be learned about another process: when it started, and whether it answers."""
+"""What can be learned about processes: when one started, whether it answers, how large this is."""
 
+import os
 import socket
 import sys
 import time
@@ -39,6 +40,31 @@ def start_time(pid: int) -> str:
         return _read_start(pid)
     except (OSError, ValueError, IndexError):
         return ""
+
+
+def _resident_linux() -> int:
+    # proc(5): the second field of statm, in pages.
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _resident_ps() -> int:
+    import subprocess  # late: only where there is no /proc
+
+    words = ["/bin/ps", "-o", "rss=", "-p", str(os.getpid())]
+    done = subprocess.run(words, capture_output=True, timeout=5, check=False)
+    return int(done.stdout) * 1024
+
+
+_read_resident = _resident_linux if sys.platform == "linux" else _resident_ps
+
+
+def resident_mb() -> int:
+    """Memory that this process holds, in whole megabytes; 0 where the platform does not tell."""
+    try:
+        return _read_resident() >> 20
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def ask(address: str, method: str, build: str, timeout: float) -> tuple[str, bytes] | None:

@@ -29,11 +29,11 @@ DRAIN_S = 10.0
 
 
 async def keep_up(
-    package: Package, prove: Callable[[], Awaitable[bool]], leave: Callable[[str], None]
+    package: Package, renew: Callable[[str], Awaitable[bool]], leave: Callable[[str], None]
 ) -> None:
     """Looks after the package on disk; leaves for a successor, or when the package is gone.
 
-    `prove` starts the successor and says whether it can serve. One that cannot is not tried again
+    `renew` makes room for a successor, unless it cannot serve. One that cannot is not tried again
     until the files change once more.
     """
     settled = seen = package.at_start
@@ -51,8 +51,7 @@ async def keep_up(
         if seen in (package.at_start, settled) or seen != before or not package.is_whole():
             continue
         settled = seen
-        if await prove():
-            leave("the package was replaced, and its new build can serve")
+        if await renew("the package was replaced"):
             return
 
 
@@ -65,7 +64,6 @@ class Successor:
         self._log = log
 
     async def prove(self) -> bool:
-        self._log.line("the package was replaced: trying its new build")
         reading, writing = os.pipe()
         try:
             try:
@@ -83,7 +81,7 @@ class Successor:
                 os.close(writing)
             words = await _read_to_end(reading)
         except OSError as error:
-            self._log.line(f"the new build cannot be started: {sys.executable}: {error.strerror}")
+            self._log.line(f"no successor can be started: {sys.executable}: {error.strerror}")
             return False
         finally:
             os.close(reading)
@@ -93,7 +91,9 @@ class Successor:
         if process.poll() is None:
             process.kill()  # ours, started above, and without an answer
         await trio.to_thread.run_sync(process.wait)
-        self._log.line(f"the new build cannot serve, so this one stays: {_reason(words, failure)}")
+        self._log.line(
+            f"the successor cannot serve, so this daemon stays: {_reason(words, failure)}"
+        )
         return False
 
 
