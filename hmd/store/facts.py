@@ -242,9 +242,11 @@ def _check(connection: sqlite3.Connection, seq: int, change: CheckFacts) -> None
 
 
 def _import(connection: sqlite3.Connection, seq: int, change: ImportFacts) -> None:
-    """Those whose id is there already are left as they are: importing twice changes nothing."""
+    """Those whose id is there already only get an end that they had not: importing twice changes
+    nothing."""
     known = {row.id for row in change.rows if by_id(connection, row.id) is not None}
-    fresh = [row for row in change.rows if row.id not in known]
+    there = known | {row.id for row in change.rows}
+    fresh = [_linked(row, there) for row in change.rows if row.id not in known]
     number = _next_number(connection)
     for row in fresh:
         late = max(row.recorded_at, row.closed_tx or 0, row.retracted_at or 0)
@@ -261,6 +263,32 @@ def _import(connection: sqlite3.Connection, seq: int, change: ImportFacts) -> No
             each = pending.get(each.superseded_by)
         for each in reversed(chain):
             insert(connection, seq, msgspec.structs.replace(each, number=numbers[each.id]))
+    for row in change.rows:
+        if row.id in known:
+            _end_imported(connection, seq, row)
+
+
+def _linked(row: FactRow, there: set[str]) -> FactRow:
+    """Without a successor that was left out, because it was forgotten here."""
+    if not row.superseded_by or row.superseded_by in there:
+        return row
+    return msgspec.structs.replace(
+        row, valid_to=row.until, superseded_by="", closed_at=None, closed_tx=None
+    )
+
+
+def _end_imported(connection: sqlite3.Connection, seq: int, row: FactRow) -> None:
+    if row.superseded_by:
+        connection.execute(
+            "UPDATE fact SET superseded_by = ?, closed_at = ?, closed_tx = ? "
+            "WHERE id = ? AND superseded_by IS NULL",
+            (row.superseded_by, row.closed_at, row.closed_tx, row.id),
+        )
+    connection.execute(
+        "UPDATE fact SET retracted_at = ? WHERE id = ? AND retracted_at IS NULL",
+        (row.retracted_at, row.id),
+    )
+    note_event(connection, seq, row.id)
 
 
 # -- forgetting -------------------------------------------------------------------------------

@@ -295,6 +295,15 @@ def about(
     ).fetchall()
 
 
+def living(connection: sqlite3.Connection) -> list[FactRow]:
+    """Every fact that is neither replaced nor forgotten, in the order of their numbers."""
+    rows = connection.execute(
+        SELECT + "WHERE f.superseded_by IS NULL AND f.retracted_at IS NULL "
+        f"AND f.erased_at IS NULL AND {_VISIBLE} ORDER BY f.number"
+    )
+    return [row_of(row) for row in rows]
+
+
 def anchored(connection: sqlite3.Connection, after: int, limit: int) -> list[FactRow]:
     """Live facts that name a commit or a path, by number from `after` on: a page to check."""
     rows = connection.execute(

@@ -21,6 +21,7 @@ from hmd.core.changes import (
     MemoryChange,
     Promote,
     Restore,
+    ReviseMemory,
     SetStatus,
 )
 from hmd.core.errors import HmdError
@@ -169,6 +170,8 @@ def _values(
             patch = msgspec.structs.asdict(change.patch)
             patch["project"] = change.project
             return {key: value for key, value in patch.items() if value is not msgspec.UNSET}
+        case ReviseMemory():
+            return msgspec.structs.asdict(change.content)
         case SetStatus():
             return _status(before, change.status) | {"note": change.note}
         case Enforce():
@@ -237,7 +240,7 @@ def _new_version(
         (change.at, None if correction else since, before.version),
     )
     _insert(connection, after)
-    if isinstance(change, EditMemory):
+    if isinstance(change, (EditMemory, ReviseMemory)):
         _add_evidence(connection, after, change.evidence)
     return after
 
@@ -363,6 +366,16 @@ def active(
         _SELECT + "WHERE v.superseded_at IS NULL AND v.status = 'active' AND v.project_id IS ? "
         "AND v.memory_id > ? ORDER BY v.memory_id LIMIT ?",
         (project, after, limit),
+    )
+    return [_row(row) for row in rows]
+
+
+def active_at(connection: sqlite3.Connection, project: str | None, at: int) -> list[MemoryRow]:
+    """The rows that a snapshot held at an instant, by id."""
+    rows = connection.execute(
+        _SELECT + "WHERE v.recorded_at <= ?1 AND (v.superseded_at IS NULL OR v.superseded_at > ?1) "
+        "AND v.status = 'active' AND v.project_id IS ?2 ORDER BY v.memory_id",
+        (at, project),
     )
     return [_row(row) for row in rows]
 

@@ -54,28 +54,21 @@ class Opening:
             if not db.is_damage(error):
                 raise
             reason = str(error)
-        aside = self._set_aside()
-        self.problems.append(f"the database was damaged ({reason}) and set aside as {aside.name}")
+        aside = set_aside(self.path, self.now_ms, "damaged")
+        kept = "" if aside is None else f" and set aside as {aside.name}"
+        self.problems.append(f"the database was damaged ({reason}){kept}")
         for backup in backups(self.backups):
             try:
                 sound(backup, read_only=True).close()
             except sqlite3.DatabaseError:
                 self.problems.append(f"backup {backup.name} is damaged, too")
                 continue
-            _put_copy(backup, self.path)
+            put_copy(backup, self.path)
             self.problems.append(f"restored from {backup.name} and the journal")
             break
         else:
             self.problems.append("restored from the journal")
         return sound(self.path)
-
-    def _set_aside(self) -> Path:
-        aside = self.path.with_name(f"{self.path.name}.damaged-{stamp(self.now_ms)}")
-        for suffix in ("-wal", "-shm", "-journal", ""):
-            part = self.path.with_name(self.path.name + suffix)
-            if part.exists():
-                part.rename(aside.with_name(aside.name + suffix))
-        return aside
 
     def _copy(self, connection: sqlite3.Connection, prefix: str) -> None:
         copy(connection, self.backups / f"{prefix}{stamp(self.now_ms)}.sqlite")
@@ -185,7 +178,19 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _put_copy(source: Path, path: Path) -> None:
+def set_aside(path: Path, now_ms: int, why: str) -> Path | None:
+    """Renames a database with its logs; None where there is none."""
+    if not path.exists():
+        return None
+    aside = path.with_name(f"{path.name}.{why}-{stamp(now_ms)}")
+    for suffix in ("-wal", "-shm", "-journal", ""):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def put_copy(source: Path, path: Path) -> None:
     temporary = path.with_name("." + path.name)
     shutil.copyfile(source, temporary)
     temporary.chmod(0o600)

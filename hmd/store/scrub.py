@@ -213,7 +213,7 @@ def _scrub_files(home: Path, words: set[str]) -> list[Path]:
     """Ledgers, turns, logs, answers, and databases that were set aside."""
     if not words:
         return []
-    found = [path for path in (home / "db").glob("*") if ".damaged-" in path.name]
+    found = [path for path in (home / "db").glob("*.sqlite.*") if path.is_file()]
     for folder in sorted(home.iterdir()):
         if folder.name not in _APART and folder.is_dir() and not folder.is_symlink():
             found += [path for path in sorted(folder.rglob("*")) if path.is_file()]
