@@ -37,7 +37,7 @@ STEPS = st.one_of(
 
 @settings(
     derandomize=True,
-    max_examples=60,
+    max_examples=40,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     deadline=None,
 )
