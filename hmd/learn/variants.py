@@ -28,7 +28,9 @@ _EVADING_STARTS = tuple(
     "--force --no- --skip --ignore --allow --disable --break- --without --dangerously"
     " --legacy-".split()
 )
-_EVADING_ENV = compile_pattern(r"SKIP|HUSKY|IGNORE|DISABLE|NO_VERIFY|FORCE|INSECURE|REJECT")
+_EVADING_ENV = compile_pattern(
+    r"SKIP|HUSKY|IGNORE|DISABLE|NO_VERIFY|FORCE|INSECURE|REJECT|UPDATE|SNAPSHOT|BLESS|QUICK"
+)
 _EVADING_WRAPPERS = frozenset(["sudo", "doas", "su", "pkexec", "runas"])
 
 # The status of the whole says nothing about a part: `a; b`, `a || b`, `a &`.
@@ -131,15 +133,23 @@ def _is_variant(old: Unit, new: Unit, error: str, blames: bool, clean: bool) -> 
     if _evades(old, new):
         return False
     if old.keys[0] == new.keys[0]:
-        moved = old.cwd != new.cwd and "?" not in (old.cwd, new.cwd)
-        equipped = set(new.env) > set(old.env) and not moved
-        return (moved and (blames or clean)) or (equipped and clean)
+        if old.cwd == new.cwd:
+            return clean and set(new.env) > set(old.env)
+        return blames and _is_nested(old.cwd, new.cwd)
     was, now = _effective(old), _effective(new)
     if old.token and old.token == new.token:
         if was == now or _family(old) & _family(new):
             return blames or clean
         return blames and _repairs(was, now, error)
     return blames and _is_typo(was, now, len(old.token.split()) or 1, error)
+
+
+def _is_nested(one: str, other: str) -> bool:
+    """Whether one directory lies in the other; a sibling is another target."""
+    if "?" in (one, other):
+        return False
+    outer, inner = sorted((one, other), key=lambda cwd: 0 if cwd == "." else len(cwd))
+    return outer == "." or inner.startswith(outer + "/")
 
 
 def _effective(unit: Unit) -> tuple[str, ...]:

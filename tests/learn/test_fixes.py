@@ -104,6 +104,13 @@ def test_variants_are_fixes(case: str) -> None:
         [("make tests1", "Exit code 2\nNo rule to make target 'tests1'"), ("make tests2", "")],
         [("ruff check api", "Exit code 1\nF401 unused"), ("ruff check api --fix", "")],
         [("npm run e2e", MISSING), "edit a.ts", ("npm run build", "")],
+        [("cd web && npm test", RED), ("cd api && npm test", "")],
+        [("cd web && npm test", MISSING), ("cd api && npm test", "")],
+        [("npm test", RED), ("cd web && npm test", "")],
+        [("make test", RED), ("UPDATE_SNAPSHOTS=1 make test", "")],
+        [("npm test", RED), ("npm test -- -u", "")],
+        [("go test ./...", RED), ("go test ./pkg", "")],
+        [("git switch x", "Exit code 1\nno such file 'x'"), ("git switch y", "")],
         [("ssh h 'npm test'", MISSING), ("ssh h 'pnpm test'", "")],
     ],
 )  # fmt: skip

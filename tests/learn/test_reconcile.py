@@ -136,6 +136,21 @@ def test_remember_makes_a_persons_rule_and_at_most_two_of_a_turn() -> None:
     assert rows[0].note == "remember"
 
 
+def test_remember_makes_an_automatic_memory_a_persons() -> None:
+    state = State()
+    learn(state, resolved("s1"), fact(**OBSERVED))
+    assert only(state).authority == "auto"
+    said = "Remember this: npm test does not work here"
+    learn(state, corrected("s2", said, T0 + DAY), fact())
+    row = only(state)
+    assert (row.authority, row.status, row.level, row.expires) == (
+        "human",
+        "active",
+        "soft_deny",
+        None,
+    )
+
+
 def test_a_fact_that_does_not_cite_the_request_stays_automatic() -> None:
     state = State()
     said = "Remember this: the release branch is frozen, don't use npm test"
