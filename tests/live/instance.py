@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -38,6 +39,18 @@ def short_directory() -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def wait_until_gone(pid: int, seconds: float) -> bool:
+    """Returns when a process that is no child of ours has ended; False when it has not."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], seconds)[0])
+    finally:
+        os.close(descriptor)
 
 
 def wait_for_end(process: "subprocess.Popen[bytes]") -> int:
@@ -193,3 +206,4 @@ class Instance:
                 process.stderr.close()
         if served_by and all(served_by != process.pid for process in self.processes):
             self.ask("stop", timeout=2)
+            wait_until_gone(served_by, PATIENCE_S)

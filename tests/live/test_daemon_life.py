@@ -17,20 +17,9 @@ from hmd.daemon.lifecycle import read_owner
 from hmd.daemon.ready import READY, understand
 from hmd.daemon.start import command, start_and_wait
 from hmd.kernel import frame
-from tests.live.instance import PATIENCE_S, Instance, wait_for_end
+from tests.live.instance import PATIENCE_S, Instance, wait_for_end, wait_until_gone
 
 pytestmark = pytest.mark.live
-
-
-def wait_until_gone(pid: int) -> None:
-    """Returns when a process that is no child of ours has ended."""
-    descriptor = os.pidfd_open(pid)
-    try:
-        import select
-
-        assert select.select([descriptor], [], [], PATIENCE_S)[0], f"process {pid} lives on"
-    finally:
-        os.close(descriptor)
 
 
 def connect(instance: Instance) -> socket.socket:
@@ -314,7 +303,7 @@ def test_started_in_the_background_it_belongs_to_nobody(instance: Instance) -> N
         assert {os.readlink(f"/proc/{pid}/fd/{number}") for number in range(3)} == {"/dev/null"}
     finally:
         instance.ask("stop")
-        wait_until_gone(pid)
+        assert wait_until_gone(pid, PATIENCE_S)
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
