@@ -31,7 +31,8 @@ PASSED = (
 DISABLE = b"HMD_DISABLE"
 
 # How an attempt to reach the daemon ended.
-ANSWERED, ABSENT, LATE, REFUSED, DECLINED = "answered", "absent", "late", "refused", "declined"
+ANSWERED, ABSENT, LATE, REFUSED = "answered", "absent", "late", "refused"
+DECLINED, SKIPPED = "declined", "skipped"
 
 
 def main(home_path: str, event: str, build: str, host: str = "claude-code") -> None:
@@ -44,7 +45,7 @@ def main(home_path: str, event: str, build: str, host: str = "claude-code") -> N
     home = Home(home_path)
     body = read_all()
     header = make_header(host, event, build)
-    state, answer = LATE, b""
+    state, answer = SKIPPED, b""
     if len(body) > frame.HOOK_BODY_LIMIT:
         state = DECLINED
     elif not skipping(home):
@@ -56,7 +57,8 @@ def main(home_path: str, event: str, build: str, host: str = "claude-code") -> N
 
         answer = alone.decide(home, header, body, build, started)
     write(answer)
-    if state == ABSENT:
+    # A late owner may be frozen: a candidate wakes it, or ends it once it is proven dead.
+    if state in (ABSENT, LATE) and may_start(home):
         from client import spawn  # late: rare
 
         spawn.start(home)
@@ -126,6 +128,20 @@ def private(directory: str) -> bool:
     except OSError:
         return False
     return found.st_uid == posix.getuid() and found.st_mode & 0o170077 == 0o040000
+
+
+def may_start(home: Home) -> bool:
+    """Whether a start of the daemon is worth trying; `client.spawn` decides it under a lock."""
+    try:
+        posix.stat(home.service)
+        return False  # a service manager does it
+    except OSError:
+        pass
+    try:
+        last = posix.stat(home.start)
+    except OSError:
+        return True
+    return not last.st_size or abs(time.time() - last.st_mtime) >= START_EVERY
 
 
 def skipping(home: Home) -> bool:
