@@ -29,6 +29,7 @@ lint: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m hmd.cli.docs docs
+	$(BIN)/python -m hmd.transport.docs docs
 
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make: no Python >= 3.11 with venv found; set PYTHON=/path/to/python" >&2; exit 1; }
