@@ -42,6 +42,25 @@ class Policy(StrEnum):
     soft = "soft"
 
 
+class FactKind(StrEnum):
+    semantic = "semantic"
+    episodic = "episodic"
+    procedural = "procedural"
+
+
+class Basis(StrEnum):
+    user_stated = "user-stated"
+    verified = "verified"
+    reported = "reported"
+    inferred = "inferred"
+
+
+class StoreKind(StrEnum):
+    harness_memory = "harness-memory"
+    memharness = "memharness"
+    harnmem = "harnmem"
+
+
 class HookForm(StrEnum):
     auto = "auto"
     exec = "exec"

@@ -16,7 +16,11 @@ from hmd import __version__
 from hmd.cli import (
     config,
     daemon,
+    db,
     doctor,
+    export,
+    fact,
+    import_stores,
     install,
     logs,
     memory,
@@ -46,11 +50,15 @@ app.command("uninstall")(install.uninstall)
 app.command("status")(status.status)
 app.add_typer(memory.app, name="memory")
 app.command("why")(why.why)
+app.add_typer(fact.app, name="fact")
 app.add_typer(project.app, name="project")
 app.add_typer(proposal.app, name="proposal")
 app.add_typer(daemon.app, name="daemon")
 app.add_typer(config.app, name="config")
 app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(db.app, name="db")
+app.add_typer(export.app, name="export")
+app.command("import-store")(import_stores.import_store)
 app.command("doctor")(doctor.doctor)
 app.command("logs")(logs.logs)
 

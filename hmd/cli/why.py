@@ -32,6 +32,9 @@ def why(
     permission_mode: Annotated[
         str, typer.Option("--permission-mode", help="Such as plan or bypassPermissions.")
     ] = "",
+    at: Annotated[
+        str, typer.Option("--at", metavar="TIME", help="By the rules that were in force then.")
+    ] = "",
     silent: Annotated[
         bool, typer.Option("--silent/--no-silent", help="Also the rules that stay silent.")
     ] = True,
@@ -40,7 +43,7 @@ def why(
     """Explain what a call would be answered. The hook's own function says it; nothing changes."""
     asked = session_of(ctx)
     tool_input = _input(tool or "Bash", command or target, input_)
-    found = _explain(asked, tool or "Bash", tool_input, session, permission_mode)
+    found = _explain(asked, tool or "Bash", tool_input, session, permission_mode, at)
     if json:
         show.json_answer(_plain(found))
     else:
@@ -73,7 +76,7 @@ def _input(tool: str, target: str, input_: str) -> dict[str, Any]:
 
 
 def _explain(
-    asked: Session, tool: str, tool_input: dict[str, Any], session: str, mode: str
+    asked: Session, tool: str, tool_input: dict[str, Any], session: str, mode: str, at: str = ""
 ) -> Explanation:
     import time  # late: the kernel is only needed here
 
@@ -97,10 +100,15 @@ def _explain(
         "tool_name": tool,
         "tool_input": tool_input,
     }
-    event = claude_code.event(payload, {}, time.time_ns() // 1_000_000)
+    now, rules = time.time_ns() // 1_000_000, sources.rules(project)
+    if at:
+        from hmd.cli.then import rules_then  # late
+
+        now, rules = rules_then(asked, at, project.root)
+    event = claude_code.event(payload, {}, now)
     assert event is not None  # PreToolUse is served
     turn = sources.turn(session_key(event.host, session)) if session else Turn()
-    found = explain(sources.rules(project), turn, event, project.root, asked.env.get("HOME", ""))
+    found = explain(rules, turn, event, project.root, asked.env.get("HOME", ""))
     if sources.problem:
         show.note("warning: " + sources.problem)
     return found

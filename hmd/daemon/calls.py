@@ -14,6 +14,7 @@ from hmd.app.snapshots import Snapshots
 from hmd.core import ids, model
 from hmd.core.clock import Clock
 from hmd.core.config import Config
+from hmd.daemon.fact_calls import FACT_CASES, look_after
 from hmd.daemon.services import Caller
 from hmd.kernel.address import Home
 from hmd.kernel.snapshot import USER
@@ -47,7 +48,8 @@ async def opened(
         app = App(store, Snapshots(store, config), config)
         await projects.publish_all(app)
         await app.snapshots.check()
-        yield OpenedUseCases(app)
+        async with look_after(app):
+            yield OpenedUseCases(app)
 
 
 async def _rebuild(app: App, caller: Asking, ref: model.SnapshotRef) -> model.SnapshotList:
@@ -85,4 +87,5 @@ USE_CASES: dict[str, UseCase] = {
     "proposal.accept": proposals.accept,
     "proposal.reject": proposals.reject,
     "snapshot.rebuild": _rebuild,
+    **FACT_CASES,
 }

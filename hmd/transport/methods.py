@@ -8,7 +8,7 @@ place in the journal.
 
 from msgspec import Struct
 
-from hmd.core import model
+from hmd.core import facts, model
 
 
 class Nothing(Struct):
@@ -95,4 +95,28 @@ _ALL = (
         retry_safe=True,
     ),
 )
-METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+_FACTS = (
+    _change("fact.remember", facts.FactDraft, facts.FactOutcome),
+    _change("fact.revise", facts.FactRevision, facts.FactOutcome),
+    _change("fact.mark", facts.FactMark, facts.FactOutcome, retry_safe=True),
+    # Overwrites every file that may hold a copy; a second one finds nothing left to do.
+    _change(
+        "fact.forget", facts.ForgetQuery, facts.Forgotten, deadline_ms=120_000, retry_safe=True
+    ),
+    _change("fact.restore", facts.RestoreQuery, facts.Forgotten),
+    _change("fact.check", facts.StaleQuery, facts.StaleList, deadline_ms=120_000, retry_safe=True),
+    _read("fact.recall", facts.FactQuery, facts.FactList),
+    _read("fact.diff", facts.FactSpan, facts.FactDiff),
+    _read("fact.why", facts.FactRef, facts.FactWhy),
+    _read("fact.stats", Nothing, facts.FactStats),
+    _read("fact.near", facts.NearQuery, facts.NearList),
+    _read("fact.trash", Nothing, facts.TrashList),
+    _read("rules.at", facts.RulesAt, facts.RulesList),
+    _change("db.backup", Nothing, facts.BackupReport, deadline_ms=120_000, retry_safe=True),
+    _change(
+        "db.import", facts.ImportQuery, facts.ImportReport, deadline_ms=600_000, retry_safe=True
+    ),
+    _read("db.check", Nothing, facts.CheckReport, 120_000),
+    _read("db.export", facts.ExportQuery, facts.ExportReport, 120_000),
+)
+METHODS: dict[str, Method] = {method.name: method for method in (*_ALL, *_FACTS)}
