@@ -26,6 +26,7 @@ from hmd.cli import (
     memory,
     project,
     proposal,
+    service,
     show,
     snapshot,
     status,
@@ -54,6 +55,7 @@ app.add_typer(fact.app, name="fact")
 app.add_typer(project.app, name="project")
 app.add_typer(proposal.app, name="proposal")
 app.add_typer(daemon.app, name="daemon")
+app.add_typer(service.app, name="service")
 app.add_typer(config.app, name="config")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(db.app, name="db")

@@ -129,9 +129,11 @@ class Log(Section, frozen=True):
 
 
 class Daemon(Section, frozen=True):
-    """`idle_exit_minutes` 0: the daemon stays."""
+    """`idle_exit_minutes` 0: the daemon stays. `memory_limit_mb`: above it a fresh process takes
+    over; 0 sets no limit."""
 
     idle_exit_minutes: Count = 0
+    memory_limit_mb: Count = 512
 
 
 class Settings(Section, frozen=True):

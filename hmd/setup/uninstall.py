@@ -14,7 +14,7 @@ import msgspec
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 from hmd.kernel.project import locate
-from hmd.setup import claude_code, exclude, receipt, surroundings
+from hmd.setup import claude_code, exclude, receipt, service, surroundings
 from hmd.setup.files import read_text, refusal, remove_empty, write_through
 from hmd.setup.install import LOCAL_SETTINGS, excluded_places, settings_files
 from hmd.setup.json_edit import JsonProblem, parse
@@ -50,6 +50,8 @@ def uninstall(options: Options, stop: Stop) -> Report:
     # Hook entries first: otherwise the next hook would start the daemon again.
     for entry in _registered(options, known):
         _withdraw(home, entry, report)
+    # Before the daemon, which its manager would start again.
+    report.done += service.withdraw(home, options.env)
     try:
         if stop():
             report.done.append("stopped the daemon")

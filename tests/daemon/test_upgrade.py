@@ -84,15 +84,16 @@ class Following:
         self.proofs: list[float] = []
         self.left: list[str] = []
 
-    async def prove(self) -> bool:
+    async def renew(self, reason: str) -> bool:
         self.proofs.append(trio.current_time() - self.began)
-        return next(self.answers)
+        self.left += [reason] if (can := next(self.answers)) else []
+        return can
 
     async def run(self, *steps: tuple[float, Callable[[], object]], until: float) -> None:
         self.began = trio.current_time()
         with trio.move_on_at(self.began + until):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(keep_up, self.package, self.prove, self.left.append)
+                nursery.start_soon(keep_up, self.package, self.renew, self.left.append)
                 for at, step in steps:
                     await trio.sleep_until(self.began + at)
                     step()

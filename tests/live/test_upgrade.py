@@ -16,6 +16,7 @@ from tests.live.figures import Figure
 from tests.live.host import Answer, Host
 from tests.live.instance import PATIENCE_S
 from tests.live.test_daemon_life import wait_until_gone
+from tests.live.test_service import put_on_path
 from tests.live.wheels import Environment, build, copy_of_the_tree
 
 pytestmark = [pytest.mark.live, pytest.mark.long]
@@ -247,3 +248,29 @@ def test_an_older_release_takes_over_when_it_is_what_was_installed(
         time.sleep(0.05)
     assert Path(host.home.app_current).read_text().startswith("50.0.1-")
     assert host.call(1).held and len(host.daemons()) == 1
+
+
+def test_an_upgrade_under_a_service_manager(upgraded: Upgraded, wheels: Wheels) -> None:
+    """Guards the same where a manager owns the socket: the daemon ends with the code that asks for
+    a new start, the manager's next one is of the new build, and calls meanwhile are answered."""
+    host = upgraded
+    put_on_path(host)
+    host.hmctl("service", "install")
+    try:
+        session = Sessions(host)
+        try:
+            session.wait_for(30)
+            _, new = upgrade(host, wheels.higher)
+            session.wait_for(30)
+        finally:
+            answers = session.end()
+        owner = read_owner(host.home)
+        assert owner is not None and owner.manager == "systemd"
+        assert owner.build.startswith("50.0.2-") and host.daemons() == [new]
+        for event, command, answer, _ in answers:
+            assert contract.problem(event, *answer) == ""
+            assert answer.held == (command == "git push")
+        written = Counter(record["e"] for record in host.ledger(SESSION) if record.get("e"))
+        assert len(written) == len(answers) and set(written.values()) == {1}
+    finally:
+        host.hmctl("service", "uninstall", code=None)
