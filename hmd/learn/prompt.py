@@ -46,6 +46,10 @@ Types
   with its reason. decision: a choice between alternatives with its reason.
 - When in doubt: enforceable → policy; sequence → workflow; mistake → pitfall.
 
+Tools
+- bash (any shell), edit, write, fetch, mcp:SERVER/TOOL: a signature can meet a call before it
+  runs. read, grep, glob and task run unseen: a rule about them belongs to before_model.
+
 Fields
 - action: create; or reinforce, propose_supersede, propose_stale with a memory's id in target.
 - summary: one sentence of 12 to 160 characters that can be understood without this turn.
@@ -73,7 +77,7 @@ def render(episode: Episode, rows: Iterable[Row] = ()) -> str:
         "Episode": _header(episode),
         "Calls of the turn before (context, not citable)": "\n".join(context),
         "Lines": "",
-        "The agent's last message": reply,
+        f"The agent's last message (e{_reply_line(episode)})": reply,
         "Memories that exist": "\n".join(_memories(known)),
     }
     room = LIMIT - len(_assemble(sections, "DATA-" + "0" * 16))
@@ -91,6 +95,12 @@ def _assemble(sections: dict[str, str], fence: str) -> str:
         if body or title == "Lines":
             parts.append(f"{title}\n{fence}\n{body}\n{fence}\n")
     return "\n".join(parts)
+
+
+def _reply_line(episode: Episode) -> int:
+    """The number of the line that holds the agent's last message; 0 where there is none."""
+    stops = [seq for seq, one in enumerate(episode.records, 1) if one.get("k") == ev.STOP]
+    return stops[-1] if stops else 0
 
 
 def _header(episode: Episode) -> str:

@@ -32,7 +32,9 @@ def test_what_a_model_is_shown() -> None:
     assert "e1 user: don't use npm here, use pnpm" in text
     assert "bash [failed exit_1] npm test" in text
     assert "e3 bash ok: pnpm test" in text
+    assert "The agent's last message (e4)\n" in text
     assert "We'll use pnpm." in text
+    assert "mcp:SERVER/TOOL" in text
     assert f"{'a' * 32} pitfall active" in text
 
 

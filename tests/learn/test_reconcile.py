@@ -235,6 +235,19 @@ def test_two_sessions_settle_an_automatic_memory_and_contest_a_persons() -> None
     assert len(proposal.claims) == 2
 
 
+def test_a_run_is_known_by_its_id_when_what_it_did_has_been_settled() -> None:
+    state = State()
+    learn(state, corrected("s1"), fact())
+    name = only(state).id
+    claims = [stale(name, "s2"), stale(name, "s3")]
+    for episode, change in claims:
+        learn(state, episode, change)
+    assert state.proposals == {}
+    for episode, change in claims:
+        assert learn(state, episode, change).changes == []
+    assert state.proposals == {}
+
+
 def test_a_replacement_waits_until_its_proposal_is_settled() -> None:
     state = State()
     learn(state, corrected("s1"), fact())
