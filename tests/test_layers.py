@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "setup": ({"core", "kernel", "hosts", "link"}, "never the store: the daemon owns it"),
     "cli": ({"core", "kernel", "hosts", "link", "setup"}, "never the store: the daemon owns it"),
     "link": ({"core", "kernel", "transport", "daemon"}, "the wire client; it starts the daemon"),
+    "memory": ({"core", "kernel", "link"}, "the library, over the socket"),
 }
 # module → (folders it may import in addition, why)
 EXCEPTIONS: dict[str, tuple[set[str], str]] = {
