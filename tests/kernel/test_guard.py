@@ -76,6 +76,71 @@ def test_other_words_bind_nothing(text: str) -> None:
     assert keys(text) == []
 
 
+SESSION = (
+    ("bash", "git status", ["git", "status"], "ok"),
+    NPM,
+    ("edit", "src/cart.py", ["cart.py", "src/cart.py"], "ok"),
+    ("bash", "pytest tests/test_cart.py", ["pytest", "tests/test_cart.py"], "ok"),
+    ("bash", "git commit -m x", ["git", "commit", "x"], "ok"),
+    ("bash", "docker compose up -d", ["docker", "compose", "up"], "ok"),
+    ("bash", "npm install lodash", ["npm", "install", "lodash"], "ok"),
+    ("bash", "python manage.py migrate", ["python", "manage.py", "migrate"], "ok"),
+    ("bash", "rm -rf build", ["rm", "build"], "ok"),
+    PUSH,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You should not catch Exception in cart.py",
+        "please do not add lodash types to package.json",
+        "Stop adding emojis to commit messages.",
+        "Don't explain git push to me, just do it",
+        "The commit message should not mention docker",
+        "not sure about the commit message, make it shorter",
+        "That test is not about npm, it's about yarn.",
+        "It's not the migrate step, it's the seed step that breaks",
+        "The README should say pip install, not npm install",
+        "The docs say 'never run npm install as root'.",
+        "without docker compose up this cannot work",
+        "instead of failing, npm test should skip",
+        "don't stop at the first failure when you run pytest",
+        "git push is not working because of the hook",
+        "If npm test does not pass, fix the code",
+        "I would not say rm -rf is dangerous",
+        "never mind npm test, go on",
+        "npm test가 안 돼",
+        "git push가 안돼요",
+        "cart.py에 주석 달지 마",
+        "docker 로그 말고 앱 로그를 보여줘",
+        "npm test가 아니라 코드가 문제야",
+        "pytest는 그만 돌려도 돼",
+        "문서에 pip install이라고 쓰지 마",
+        "커밋 메시지에 이모지 넣지 마",
+        "Bitte kein npm test in der Doku erwähnen.",
+    ],
+)
+def test_speech_about_programs_is_no_correction(text: str) -> None:
+    assert keys(text, *SESSION) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Never run rm -rf build again", "rm -rf build"),
+        ("I told you not to run manage.py migrate", "python manage.py migrate"),
+        ("Use yarn instead of npm install", "npm install lodash"),
+        ("stop using docker compose, use podman", "docker compose up -d"),
+        ("please don't touch src/cart.py", "src/cart.py"),
+        ("git push 하지 마", "git push origin main"),
+        ("이제 docker compose 쓰지 말고 podman 써", "docker compose up -d"),
+    ],
+)
+def test_each_correction_finds_its_own_call_among_many(text: str, key: str) -> None:
+    assert keys(text, *SESSION) == [key]
+
+
 def test_a_distinctive_subcommand_names_the_call() -> None:
     assert keys("don't push yet", PUSH) == ["git push origin main"]
 
@@ -106,7 +171,7 @@ def test_without_calls_there_is_nothing_to_bind() -> None:
 def test_a_guard_quotes_the_sentence_and_knows_what_is_wanted() -> None:
     (found,) = guard.correction("Hm. don't use npm here, use pnpm", after(NPM))
     assert found["said"] == "don't use npm here, use pnpm"
-    assert "pnpm" in found["asked"]  # type: ignore[operator]
+    assert found["asked"] == ["pnpm"]
 
 
 @pytest.mark.parametrize(
