@@ -5,12 +5,14 @@ from pathlib import Path
 
 import trio
 
+from hmd.app.fixes import fix_record
 from hmd.app.signatures import plain_of
 from hmd.core.changes import AnyChange
 from hmd.core.config import Config, verdict_settings
+from hmd.core.learning import FixRow
 from hmd.core.model import MemoryRow, ProjectRow, SnapshotRow
 from hmd.kernel.snapshot import USER, open_snapshot
-from hmd.store import snapshot_file
+from hmd.store import learning, snapshot_file
 from hmd.store.apply import Applied, Touched
 from hmd.store.snapshot_file import BaseBuilder, Record
 from hmd.store.store import Store
@@ -57,6 +59,9 @@ class Snapshots:
             applied = await self._store.apply(change)
             for touched in applied.memories:
                 self._publish(applied.seq, touched)
+            for fix in applied.fixes:
+                record = fix_record(fix.row) if fix.row is not None else None
+                self._append(fix.project, applied.seq, fix.id, record)
         for project in applied.projects:
             await self._project_changed(project)
         for name in sorted(self._due):
@@ -133,9 +138,18 @@ class Snapshots:
                 await breath.take()
             count += len(rows)
             _, rows = await self._store.active_memories(project, rows[-1].id, _PAGE)
+        for fix in await self._fixes(project):
+            builder.add(fix_record(fix))
+            await breath.take()
+            count += 1
         for _ in builder.finish(settings):
             await breath.take()
         return seq, count, builder
+
+    async def _fixes(self, project: str | None) -> list[FixRow]:
+        if project is None:
+            return []
+        return await self._store.read(lambda connection: learning.fixes(connection, project))
 
     async def rebuild_all(self) -> list[SnapshotRow]:
         """Builds every snapshot anew."""
