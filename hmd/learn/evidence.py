@@ -11,7 +11,7 @@ from typing import Any
 from hmd.core.model import EvidenceClass
 from hmd.kernel import event as ev
 from hmd.kernel import texts
-from hmd.kernel.guard import read_sentence
+from hmd.kernel.correction import read
 from hmd.kernel.pattern import compile_pattern
 from hmd.learn import signals
 from hmd.learn.words import sentences, tokens
@@ -104,7 +104,7 @@ def says(prompt: str, names: frozenset[str]) -> bool:
     for sentence in sentences(prompt):
         corrects = signals.has_correction(sentence) or signals.has_remember(sentence)
         if corrects or bare:  # "No. We use pnpm here, not npm."
-            rejected, _asked = read_sentence(sentence)
+            rejected = [word for run in read(sentence).rejected for word in run]
             about = tokens(" ".join(rejected)) if rejected else tokens(sentence)
             if about & names:
                 return True
