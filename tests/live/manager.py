@@ -54,22 +54,19 @@ class SocketUnit:
             if self.child:
                 os.kill(self.child, signal.SIGTERM)
                 os.waitpid(self.child, 0)
-            os.unlink(self.path)
+            if os.path.exists(self.path):
+                os.unlink(self.path)
 
     def _serve(self, listening: socket.socket) -> int:
         """Starts the service and waits for its end; its exit code."""
-        reading, writing = os.pipe()
         words = [word.replace("%%", "%") for word in shlex.split(self.service["ExecStart"])]
         self.child = os.fork()
         if self.child == 0:
-            os.read(reading, 1)
             os.dup2(listening.fileno(), 3)
             os.set_inheritable(3, True)
             kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
             ours = {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid())}
             os.execve(words[0], words, {**kept, **ours})
-        os.close(reading)
-        os.close(writing)
         _, status = os.waitpid(self.child, 0)
         self.child = 0
         return os.waitstatus_to_exitcode(status)

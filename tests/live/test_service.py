@@ -1,5 +1,6 @@
 """A service manager that binds the socket: real units, real activation, real hooks."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -43,6 +44,11 @@ def managed(host: Host) -> Iterator[Host]:
         host.hmctl("service", "uninstall", code=None)
 
 
+def gone(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has been reaped by its manager
+        wait_until_gone(pid)
+
+
 def owner_pid(host: Host) -> int:
     owner = read_owner(host.home)
     assert owner is not None
@@ -57,7 +63,7 @@ def test_a_service_from_install_to_uninstall(managed: Host) -> None:
     before = host.start()
     said = host.hmctl("service", "install", cwd=app).stdout
     assert "ended the daemon" in said and "systemd runs the daemon now" in said
-    wait_until_gone(before)
+    gone(before)
     assert stat.S_IMODE(os.stat(host.home.socket).st_mode) == 0o600
     first = owner_pid(host)
     owner = read_owner(host.home)
@@ -70,7 +76,7 @@ def test_a_service_from_install_to_uninstall(managed: Host) -> None:
 
     inode = os.stat(host.home.socket).st_ino
     host.hmctl("daemon", "stop")
-    wait_until_gone(first)
+    gone(first)
     assert os.stat(host.home.socket).st_ino == inode  # the manager's socket is never unlinked
     assert session.pre("git push --tags").held
     host.hmctl("daemon", "status")  # an answer: the manager has started the next
@@ -79,7 +85,7 @@ def test_a_service_from_install_to_uninstall(managed: Host) -> None:
 
     said = host.hmctl("uninstall", cwd=app).stdout
     assert "hmd-" in said and ".socket" in said
-    wait_until_gone(second)
+    gone(second)
     assert not os.path.exists(host.home.socket) and not os.path.exists(host.home.service)
     assert not list(host.directory.rglob("*.socket")) and host.daemons() == []
 
@@ -91,7 +97,7 @@ def test_after_the_service_hooks_start_the_daemon_again(managed: Host) -> None:
     host.hmctl("service", "install")
     served = owner_pid(host)
     host.hmctl("service", "uninstall")
-    wait_until_gone(served)
+    gone(served)
     Session(host, app).start()
     end = time.monotonic() + PATIENCE_S
     while not host.instance.serving_pid():

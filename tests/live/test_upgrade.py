@@ -1,5 +1,6 @@
 """`pip install --upgrade` alone, in the middle of a session with attached clients."""
 
+import contextlib
 import subprocess
 import threading
 import time
@@ -164,7 +165,8 @@ def upgrade(host: Upgraded, wheel: Path, *more: str) -> tuple[int, int]:
     """Installs the wheel over the running daemon; (its process id, that of who serves then)."""
     old = host.start()
     host.environment.upgrade(wheel, *more)
-    wait_until_gone(old)
+    with contextlib.suppress(ProcessLookupError):
+        wait_until_gone(old)
     end = time.monotonic() + PATIENCE_S
     while not (new := host.instance.serving_pid()):
         assert time.monotonic() < end, host.instance.log()

@@ -4,10 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+import trio
 
 from tests.live.instance import ROOT
 
@@ -56,8 +56,8 @@ class Environment:
         version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         self.packages = directory / "lib" / version / "site-packages"
         # Behind the environment's own packages, so that the installed hmd is found first.
-        shared = sysconfig.get_path("purelib")
-        (self.packages / "shared.pth").write_text(shared + "\n", encoding="utf-8")
+        shared = Path(trio.__file__).parents[1]
+        (self.packages / "shared.pth").write_text(f"{shared}\n", encoding="utf-8")
 
     def pip(self, *words: str) -> None:
         command = [sys.executable, "-m", "pip", "--python", self.python, *words]
