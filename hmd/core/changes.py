@@ -292,10 +292,29 @@ class Erase(Change, kw_only=True, tag="erase"):
 # -- learning ---------------------------------------------------------------------------------
 
 
+class ReviseMemory(Change, kw_only=True, tag="revise_memory"):
+    """Learning words an automatic memory anew, all of it; a person's is left as it is."""
+
+    memory: str
+    version: str
+    content: Content
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+class SettleProposal(Change, kw_only=True, tag="settle_proposal"):
+    """A proposal about an automatic memory that the sessions behind it have settled: the changes
+    that follow stand beside this one."""
+
+    proposal: str
+    note: str = ""
+
+
 class SetLearned(Change, kw_only=True, tag="set_learned"):
-    """What learning keeps of a memory beside its content, in full."""
+    """What learning keeps of a memory beside its content, in full; with `add` only the supports
+    count, and join those that are known."""
 
     row: LearnedRow
+    add: bool = False
 
 
 class SetClaims(Change, kw_only=True, tag="set_claims"):
@@ -327,11 +346,11 @@ class Batch(Change, kw_only=True, tag="batch"):
     changes: list["AnyChange"]
 
 
-MemoryChange = EditMemory | SetStatus | Enforce | Promote | Demote | Restore
+MemoryChange = EditMemory | ReviseMemory | SetStatus | Enforce | Promote | Demote | Restore
 ProjectChange = (
     CreateProject | EnableProject | DisableProject | MoveProject | MergeProjects | ForgetProject
 )
-ProposalChange = OpenProposal | AcceptProposal | RejectProposal | ExpireProposal
+ProposalChange = OpenProposal | AcceptProposal | RejectProposal | ExpireProposal | SettleProposal
 FactChange = RememberFact | ReviseFact | MarkFact | CheckFacts | ImportFacts
 ForgetChange = Forget | Unforget | Erase
 LearningChange = SetLearned | SetClaims | LearnFixes | RecordRun

@@ -8,6 +8,8 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from hmd.core.learning import EpisodeRow, ReceiptRow, RunRow
+
 MemoryType = Literal["policy", "workflow", "pitfall", "architecture_constraint", "decision"]
 Trigger = Literal["session_start", "before_model", "before_tool", "after_tool"]
 Level = Literal["advise", "confirm", "soft_deny", "deny"]
@@ -347,6 +349,7 @@ class Status(Struct, kw_only=True):
     counts: Counts = field(default_factory=Counts)
     latency: dict[str, Latency] = field(default_factory=dict)
     decisions: dict[str, int] = field(default_factory=dict)
+    learning: "LearningStatus" = field(default_factory=lambda: LearningStatus())
     config_problems: list[str] = field(default_factory=list)
 
 
@@ -366,3 +369,212 @@ class ErrorBody(Struct, kw_only=True):
     what: str = ""
     where: str = ""
     do: str = ""
+
+
+# -- learning ---------------------------------------------------------------------------------
+
+
+class QueueFilter(Struct, kw_only=True):
+    """`queue.list`. `state` "" is what waits or died, "all" everything."""
+
+    state: str = ""
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 200
+
+
+class QueueList(Struct, kw_only=True):
+    rows: list[EpisodeRow] = field(default_factory=list)
+
+
+class QueueRef(Struct, kw_only=True):
+    """`queue.show`, `.retry`, `.drop`."""
+
+    id: str = ""
+
+
+class QueueView(Struct, kw_only=True):
+    row: EpisodeRow = field(default_factory=EpisodeRow)
+    runs: list[RunRow] = field(default_factory=list)
+
+
+class CostsWanted(Struct, kw_only=True):
+    days: Annotated[int, Meta(ge=1, le=3650)] = 30
+
+
+class DayCost(Struct, kw_only=True):
+    """Calls of one day (UTC; `day` is its beginning). `cost_usd` null: no CLI named any money."""
+
+    day: int = 0
+    calls: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = None
+
+
+class Costs(Struct, kw_only=True):
+    """`costs`. `last_day_calls` are those of the last 24 hours, against the caps."""
+
+    days: list[DayCost] = field(default_factory=list)
+    total: DayCost = field(default_factory=DayCost)
+    last_day_calls: int = 0
+    cap: int = 0
+    hard_cap: int = 0
+
+
+class ExtractWanted(Struct, kw_only=True):
+    """`extract`. `now`: what waits for its time, too; `dry_run`: only the prompts; `provider` ""
+    as configured. Ends after `limit` calls."""
+
+    now: bool = False
+    dry_run: bool = False
+    provider: str = ""
+    limit: Annotated[int, Meta(ge=1, le=100)] = 80
+
+
+class Extracted(Struct, kw_only=True):
+    """What was done: `episodes` as they are now, `runs` newest first, `prompts` of a dry run;
+    `waiting` says why the rest waits, "" where nothing does."""
+
+    read: int = 0
+    episodes: list[EpisodeRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
+    waiting: str = ""
+
+
+class Consolidation(Struct, kw_only=True):
+    """`consolidate`: what was done, by name, and how many files were deleted."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    files: int = 0
+
+
+class LearningStatus(Struct, kw_only=True):
+    """Of `status`. `waiting` says why the queue waits; `probe` is the class of the last finding
+    about the provider, `probe_hint` what helps."""
+
+    enabled: bool = False
+    queued: int = 0
+    dead: int = 0
+    waiting: str = ""
+    provider: str = ""
+    probe: str = ""
+    probe_at: int | None = None
+    probe_message: str = ""
+    probe_hint: str = ""
+    last_run_at: int | None = None
+    last_run: str = ""
+    calls_today: int = 0
+    cost_today_usd: float | None = None
+    worker_pid: int = 0
+
+
+class TraceWanted(Struct, kw_only=True):
+    """`trace.session`: a session key or a prefix of one; `trace.memory`: a memory's id."""
+
+    id: str = ""
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 2000
+
+
+class TraceLine(Struct, kw_only=True):
+    """One ledger record in a line."""
+
+    at: int = 0
+    kind: str = ""
+    text: str = ""
+
+
+class SessionTrace(Struct, kw_only=True):
+    session: str = ""
+    lines: list[TraceLine] = field(default_factory=list)
+    episodes: list[EpisodeRow] = field(default_factory=list)
+
+
+class MemoryTrace(Struct, kw_only=True):
+    """The episodes and runs behind a memory, the lines it cites, and its receipts by week."""
+
+    row: MemoryRow = field(default_factory=MemoryRow)
+    evidence: list[Evidence] = field(default_factory=list)
+    episodes: list[EpisodeRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
+    receipts: list[ReceiptRow] = field(default_factory=list)
+
+
+class StatsWanted(Struct, kw_only=True):
+    days: Annotated[int, Meta(ge=1, le=3650)] = 7
+
+
+class MemoryStats(Struct, kw_only=True):
+    """`memory.stats`. Counts by status, authority and type; over the days asked for: automatic
+    activations and how many of these were rejected, decisions in review and the days with any, and
+    how many rules were overridden how often. `receipts` are sums by rule."""
+
+    by_status: dict[str, int] = field(default_factory=dict)
+    by_authority: dict[str, int] = field(default_factory=dict)
+    by_type: dict[str, int] = field(default_factory=dict)
+    activated: int = 0
+    activated_rejected: int = 0
+    reviewed: int = 0
+    active_days: int = 0
+    overrides: dict[str, int] = field(default_factory=dict)
+    receipts: list[ReceiptRow] = field(default_factory=list)
+
+
+class NotesWanted(Struct, kw_only=True):
+    """`notes.read`, `notes.import`: files or directories (absolute). `kinds`: types of automatic
+    notes, [] for all. `chosen`: lines to take ("file:line"), null for all; `confirmed`: a person
+    went through them; `sync`: what came from these files before and is gone there is retired."""
+
+    paths: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    chosen: list[str] | None = None
+    confirmed: bool = False
+    sync: bool = False
+    user_wide: bool = False
+
+
+class NoteRow(Struct, kw_only=True):
+    """A bullet found. `state`: new, known (imported before), changed, forgotten; `obliges`: taken
+    as a hard policy when confirmed; `problem` keeps it from acting by itself."""
+
+    ref: str = ""
+    text: str = ""
+    heading: str = ""
+    loaded: str = ""
+    obliges: bool = False
+    problem: str = ""
+    state: str = "new"
+
+
+class NoteList(Struct, kw_only=True):
+    rows: list[NoteRow] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+class Imported(Struct, kw_only=True):
+    added: int = 0
+    known: int = 0
+    retired: int = 0
+    refused: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+class ReviewItem(Struct, kw_only=True):
+    """One thing to decide. `kind` is a proposal's kind, `import` or `candidate`; `proposal` "" for
+    the last two. `row` is the memory concerned, `other` the one it would take the place of."""
+
+    kind: str = ""
+    proposal: str = ""
+    reason: str = ""
+    support: int = 1
+    expires_at: int | None = None
+    row: MemoryRow | None = None
+    other: MemoryRow | None = None
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+class ReviewList(Struct, kw_only=True):
+    """`review`: in the order in which they should be decided."""
+
+    items: list[ReviewItem] = field(default_factory=list)

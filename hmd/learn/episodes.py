@@ -161,6 +161,11 @@ class Folder:
         self._open: Episode | None = None
         self._listed: set[int] = set()  # the open episode's calls, by identity
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a segment has begun and is not closed."""
+        return self._open is not None
+
     def feed(self, record: Record) -> list[Episode]:
         """Takes the session's next record in."""
         at, event = number_of(record, "t"), text_of(record, "e")

@@ -15,7 +15,15 @@ from hmd.core.facts import FactRow
 from hmd.core.model import AGENT_ACTORS, MemoryRow, ProposalRow
 from hmd.store import facts, forgetting, learning, memories, projects, proposals, tombstones
 
-_MEMORY = (ch.EditMemory, ch.SetStatus, ch.Enforce, ch.Promote, ch.Demote, ch.Restore)
+_MEMORY = (
+    ch.EditMemory,
+    ch.ReviseMemory,
+    ch.SetStatus,
+    ch.Enforce,
+    ch.Promote,
+    ch.Demote,
+    ch.Restore,
+)
 _PROJECT = (
     ch.CreateProject,
     ch.EnableProject,

@@ -23,6 +23,8 @@ from hmd.core.changes import (
     RememberFact,
     Restore,
     ReviseFact,
+    ReviseMemory,
+    SetLearned,
     SetStatus,
 )
 from hmd.core.facts import FactContent, FactRow
@@ -65,6 +67,16 @@ def emptied(change: AnyChange, gone: set[str]) -> AnyChange:
                     patch=_patch(change.patch),
                     evidence=[_evidence(each) for each in change.evidence],
                 )
+        case ReviseMemory():
+            if change.memory in gone:
+                return _replace(
+                    change,
+                    content=_content(change.content),
+                    evidence=[_evidence(each) for each in change.evidence],
+                )
+        case SetLearned():
+            if change.row.memory in gone:
+                return _replace(change, row=_replace(change.row, key="", replay=""))
         case SetStatus() | Promote() | Demote() | Restore():
             if change.memory in gone:
                 return _replace(change, note="")

@@ -107,6 +107,9 @@ def _erase_memory(connection: sqlite3.Connection, memory: str) -> None:
     connection.execute(
         "UPDATE memory SET origin_session = '', origin_worktree = '' WHERE id = ?", (memory,)
     )
+    connection.execute(
+        "UPDATE learned SET key = '', supports = '[]', replay = '' WHERE memory_id = ?", (memory,)
+    )
     connection.execute("DELETE FROM trash WHERE memory_id = ?", (memory,))
 
 

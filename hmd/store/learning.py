@@ -61,6 +61,11 @@ def apply(connection: sqlite3.Connection, change: LearningChange) -> list[Change
 
 def _set_learned(connection: sqlite3.Connection, change: SetLearned) -> None:
     row = change.row
+    if change.add:
+        known = learned(connection, [row.memory]).get(row.memory, LearnedRow(memory=row.memory))
+        new = {one.episode: one for one in [*row.supports, *known.supports]}
+        supports = sorted(new.values(), key=lambda one: (one.at, one.episode))
+        row = msgspec.structs.replace(known, supports=supports)
     try:
         connection.execute(
             "INSERT OR REPLACE INTO learned VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -413,3 +418,73 @@ def receipts(
         (memory, since),
     )
     return [ReceiptRow(**dict(zip(ReceiptRow.__struct_fields__, row, strict=True))) for row in rows]
+
+
+# -- small questions --------------------------------------------------------------------------
+
+
+def unknown_fixes(connection: sqlite3.Connection, change: LearnFixes) -> LearnFixes | None:
+    """The part of a change that says something new, None where nothing does."""
+    fixes_ = []
+    for fix in change.fixes:
+        known = {
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM fix_seen WHERE project_id = ? AND fix_id = ?",
+                (change.project, fix.id),
+            )
+        }
+        if not known.issuperset(fix.seen):
+            fixes_.append(fix)
+    failed = {}
+    for key, at in change.failed.items():
+        row = connection.execute(
+            "SELECT at FROM fix_failed WHERE project_id = ? AND key = ?", (change.project, key)
+        ).fetchone()
+        if row is None or row[0] < at:
+            failed[key] = at
+    if not fixes_ and not failed:
+        return None
+    return msgspec.structs.replace(change, fixes=fixes_, failed=failed)
+
+
+def tombstones(connection: sqlite3.Connection) -> list[str]:
+    """The marks of what must not come back."""
+    return [row[0] for row in connection.execute("SELECT mark FROM tombstone")]
+
+
+def expiring(connection: sqlite3.Connection, memories: list[str]) -> list[tuple[str, str]]:
+    """(memory, project) of those that are active, automatic and have an end."""
+    out = []
+    for memory in memories:
+        row = connection.execute(
+            "SELECT project_id FROM memory_version WHERE memory_id = ? AND superseded_at IS NULL "
+            "AND status = 'active' AND authority = 'auto' AND expires IS NOT NULL",
+            (memory,),
+        ).fetchone()
+        if row is not None:
+            out.append((memory, row[0] or ""))
+    return out
+
+
+def extended_at(connection: sqlite3.Connection, memory: str) -> int:
+    """When the current version was written."""
+    row = connection.execute(
+        "SELECT recorded_at FROM memory_version WHERE memory_id = ? AND superseded_at IS NULL",
+        (memory,),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def consolidated_at(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'consolidated_at'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_consolidated(connection: sqlite3.Connection, at: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('consolidated_at', ?)", (str(at),))
+
+
+def queue_counts(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute("SELECT state, count(*) FROM episode GROUP BY state")
+    return {row[0]: row[1] for row in rows}

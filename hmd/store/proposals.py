@@ -12,6 +12,7 @@ from hmd.core.changes import (
     OpenProposal,
     ProposalChange,
     RejectProposal,
+    SettleProposal,
     decode_changes,
     encode,
 )
@@ -25,7 +26,12 @@ _SELECT = (
     "SELECT id, kind, target, candidate, project_id, reason, actor, state, support, opened_at, "
     "expires_at, decided_at, changes FROM proposal "
 )
-_STATES = {RejectProposal: "rejected", ExpireProposal: "expired", AcceptProposal: "accepted"}
+_STATES = {
+    RejectProposal: "rejected",
+    ExpireProposal: "expired",
+    AcceptProposal: "accepted",
+    SettleProposal: "accepted",
+}
 
 
 def apply(
