@@ -22,10 +22,14 @@ from hmd.cli import (
     fact,
     import_stores,
     install,
+    learning,
     logs,
     memory,
+    notes,
     project,
     proposal,
+    queue,
+    review,
     service,
     show,
     snapshot,
@@ -61,6 +65,14 @@ app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(db.app, name="db")
 app.add_typer(export.app, name="export")
 app.command("import-store")(import_stores.import_store)
+app.command("review")(review.review)
+app.command("import")(notes.import_)
+app.command("extract")(learning.extract)
+app.command("consolidate")(learning.consolidate)
+app.command("costs")(learning.costs)
+app.add_typer(queue.app, name="queue")
+app.add_typer(learning.trace, name="trace")
+memory.app.command("stats")(learning.stats)
 app.command("doctor")(doctor.doctor)
 app.command("logs")(logs.logs)
 

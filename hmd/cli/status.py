@@ -35,6 +35,8 @@ def status(
     show.answer(one_line(found))
     if full:
         show.answer(show.table(_full(session, found)))
+    if found.learning.enabled and found.learning.probe_hint:
+        show.note("probe: " + found.learning.probe_hint)
     for line in found.config_problems + found.store.problems:
         show.note("warning: " + line)
 
@@ -60,6 +62,7 @@ def one_line(found: Status) -> str:
         f"snapshot {found.snapshot}",
         f"p95 {before_tool.p95 / 1000:.1f} ms" if before_tool and before_tool.count else "p95 -",
     ]
+    parts[3:3] = _learning(found)
     if found.disabled:
         parts.insert(0, "switched off")
     elif not found.enabled:
@@ -67,6 +70,23 @@ def one_line(found: Status) -> str:
     if found.store.state != "ready":
         parts.append(f"database {found.store.state}")
     return " | ".join(parts)
+
+
+def _learning(found: Status) -> list[str]:
+    """The queue and why it waits, the last extraction, the provider."""
+    learning = found.learning
+    if not learning.enabled:
+        return ["extraction off"]
+    queue = f"queue {learning.queued}"
+    if learning.queued and learning.waiting:
+        queue += f" (waiting: {learning.waiting})"
+    if learning.dead:
+        queue += f", {learning.dead} dead"
+    last = "never"
+    if learning.last_run_at is not None and found.started_at:
+        now = found.started_at + found.uptime_ms
+        last = f"{show.duration(now - learning.last_run_at)} ago {learning.last_run}"
+    return [queue, f"last extraction {last}", f"probe {learning.probe or 'not yet'}"]
 
 
 def _full(session: Session, found: Status) -> list[list[str]]:
@@ -85,6 +105,12 @@ def _full(session: Session, found: Status) -> list[list[str]]:
         ["projects", str(found.counts.projects)],
         ["stale", str(found.counts.stale)],
     ]
+    learning = found.learning
+    money = f", {learning.cost_today_usd:.4f} USD" if learning.cost_today_usd is not None else ""
+    rows.append(["extraction", f"{learning.calls_today} calls in 24 h{money}"])
+    if learning.probe and learning.probe != "ok":
+        words = f": {show.line(learning.probe_message)}" if learning.probe_message else ""
+        rows.append(["provider", f"{learning.provider or 'none'} {learning.probe}{words}"])
     decided = ", ".join(f"{name} {count}" for name, count in sorted(found.decisions.items()))
     rows.append(["decided", decided or "nothing yet"])
     for event, one in sorted(found.latency.items()):

@@ -3,6 +3,7 @@
 Imported once the socket listens: what it brings along takes longer to load than all before it.
 """
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,12 +11,15 @@ from typing import Any
 from hmd.app import memories, projects, proposals
 from hmd.app.context import App, caller_at
 from hmd.app.context import Caller as Asking
+from hmd.app.learning import Learning
 from hmd.app.snapshots import Snapshots
 from hmd.core import ids, model
 from hmd.core.clock import Clock
 from hmd.core.config import Config
 from hmd.daemon.fact_calls import FACT_CASES, look_after
-from hmd.daemon.services import Caller
+from hmd.daemon.learning_calls import LEARNING_CASES, QUEUE_CASES
+from hmd.daemon.log import Log
+from hmd.daemon.services import Caller, StartWorker
 from hmd.kernel.address import Home
 from hmd.kernel.snapshot import USER
 from hmd.store.store import Store
@@ -26,12 +30,23 @@ UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
 class OpenedUseCases:
     """The use cases over an open store (`hmd.daemon.services.UseCases`)."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, learning: Learning) -> None:
         self.app = app
+        self.learning = learning
 
     async def run(self, method: str, caller: Caller, parameters: Any) -> Any:
         asking = caller_at(self.app.store.home, caller.cwd, caller.actor, caller.never)
+        if method in LEARNING_CASES:
+            return await LEARNING_CASES[method](self.learning, asking, parameters)
         return await USE_CASES[method](self.app, asking, parameters)
+
+    def heard(self, session: str, kind: str, cwd: str) -> None:
+        """An event was answered: what follows from it is learned later."""
+        self.learning.hear(session, kind, cwd)
+
+    async def learn(self) -> None:
+        """Learning in the background, until it is cancelled."""
+        await self.learning.run()
 
     async def take_settings(self, config: Config) -> list[str]:
         """Makes `config` count from now on; returns the snapshots that were built for it."""
@@ -41,15 +56,25 @@ class OpenedUseCases:
 
 @asynccontextmanager
 async def opened(
-    home: Home, clock: Clock, kernel_hash: str, config: Config
+    home: Home,
+    clock: Clock,
+    kernel_hash: str,
+    config: Config,
+    start_worker: StartWorker,
+    log: Log,
 ) -> AsyncIterator[OpenedUseCases]:
     """Opens the store and brings what hooks read level with it. Raises HmdError."""
     async with Store.open(home, clock, kernel_hash) as store:
         app = App(store, Snapshots(store, config), config)
         await projects.publish_all(app)
         await app.snapshots.check()
-        async with look_after(app):
-            yield OpenedUseCases(app)
+        worker = start_worker(log.line)
+        learning = Learning(app, worker, os.environ, log.line, log.trouble)
+        try:
+            async with look_after(app):
+                yield OpenedUseCases(app, learning)
+        finally:
+            await worker.close()
 
 
 async def _rebuild(app: App, caller: Asking, ref: model.SnapshotRef) -> model.SnapshotList:
@@ -67,6 +92,7 @@ async def _list_projects(app: App, caller: Asking, _: object) -> model.ProjectLi
 
 
 USE_CASES: dict[str, UseCase] = {
+    **QUEUE_CASES,
     "memory.add": memories.add,
     "memory.list": memories.list_,
     "memory.show": memories.show,

@@ -1,6 +1,7 @@
 """A hook call inside the daemon: decode, decide, write the log line, give back what to print."""
 
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -30,11 +31,19 @@ def decode(body: bytes) -> object:
 class Hooks:
     """Answers hook calls from what is resident."""
 
-    def __init__(self, resident: Resident, metrics: Metrics, hooklog: HookLog, log: Log) -> None:
+    def __init__(
+        self,
+        resident: Resident,
+        metrics: Metrics,
+        hooklog: HookLog,
+        log: Log,
+        heard: Callable[[str, str, str], None] = lambda session, kind, cwd: None,
+    ) -> None:
         self._resident = resident
         self._metrics = metrics
         self._hooklog = hooklog
         self._log = log
+        self._heard = heard
 
     def decide(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         """(status, bytes to print) of one frame. On a surprise the stub is told to decide alone."""
@@ -43,6 +52,7 @@ class Hooks:
             outcome = answer(self._resident, header, body, decode(body), HOSTS)
             if outcome.event is not None:
                 self._resident.settle(outcome.key, outcome.event.kind)
+                self._heard(outcome.key, outcome.event.kind, outcome.event.cwd)
             status, out = frame.OK, outcome.out
         except Exception as error:
             self._log.trouble("deciding a hook call", error)

@@ -24,7 +24,7 @@ from hmd.daemon.package import Package
 from hmd.daemon.ready import Readiness
 from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
-from hmd.daemon.services import Services, UseCases
+from hmd.daemon.services import Services, StartWorker, UseCases
 from hmd.daemon.watch import keep_address, leave_when_idle, leave_when_large, say_alive
 from hmd.transport import unix
 from hmd.transport.base import Listener
@@ -43,11 +43,13 @@ class Daemon:
         ready: Readiness,
         log: Log,
         package: Package,
+        start_worker: StartWorker,
     ) -> None:
         self._ownership = ownership
         self._listen_fd = listen_fd
         self._ready = ready
         self._package = package
+        self._start_worker = start_worker
         self._notifier = Notifier(os.environ)
         self.again = False  # whether the service manager is to start a daemon anew
         self._log = log
@@ -62,7 +64,8 @@ class Daemon:
             lambda reason: self._server.leave(reason),
         )
         self._hooklog = HookLog(home, lambda: self._services.config.current.user.log.debug)
-        hooks = Hooks(self._resident, self._services.metrics, self._hooklog, log)
+        heard = self._services.store.heard
+        hooks = Hooks(self._resident, self._services.metrics, self._hooklog, log, heard)
         self._server = Server(Handlers(self._services, hooks.decide), log, _limits())
 
     async def live(self) -> None:
@@ -143,15 +146,19 @@ class Daemon:
             # In a thread: loading it takes longer than everything before readiness.
             calls = await trio.to_thread.run_sync(importlib.import_module, "hmd.daemon.calls")
             async with calls.opened(
-                services.home, services.clock, self._resident.kernel_hash, services.config.current
+                services.home,
+                services.clock,
+                self._resident.kernel_hash,
+                services.config.current,
+                self._start_worker,
+                self._log,
             ) as use_cases:
                 for problem in use_cases.app.store.problems:
                     self._log.line(problem)
                 services.store.opened(use_cases)
-                while True:
-                    await trio.sleep(HOUSEKEEPING_S)
-                    if services.config.refresh():
-                        await self._take_settings(use_cases)
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(use_cases.learn)
+                    await self._keep_settings(use_cases)
         except HmdError as error:
             self._log.line(f"the store cannot be used: {error}")
             services.store.failed(error)
@@ -160,6 +167,12 @@ class Daemon:
             services.store.failed(
                 HmdError("internal", "the store failed", services.home.daemon_log, "see the log")
             )
+
+    async def _keep_settings(self, use_cases: UseCases) -> None:
+        while True:
+            await trio.sleep(HOUSEKEEPING_S)
+            if self._services.config.refresh():
+                await self._take_settings(use_cases)
 
     async def _take_settings(self, use_cases: UseCases) -> None:
         try:

@@ -10,7 +10,8 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from hmd import __version__ as VERSION
 from hmd.core.errors import HmdError
@@ -22,6 +23,9 @@ from hmd.daemon.options import AGAIN, LAUNCHD, PROVE, RUN, START, SUCCEED, Optio
 from hmd.daemon.package import Package
 from hmd.daemon.ready import Readiness
 from hmd.kernel.address import Home
+
+if TYPE_CHECKING:
+    from hmd.worker.parent import WorkerProcess
 
 # What a daemon loads one after another while it serves; a successor loads it before.
 EVERYTHING = ("trio", "hmd.daemon.loop", "hmd.daemon.calls")
@@ -144,12 +148,18 @@ def _serve(
     if not options.foreground:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        daemon = Daemon(ownership, options.listen_fd, ready, log, package)
+        daemon = Daemon(ownership, options.listen_fd, ready, log, package, _start_worker)
         trio.run(daemon.live)
     except BaseException as error:
         log.trouble("the daemon fails", error)
         raise
     return daemon.again
+
+
+def _start_worker(say: Callable[[str], object]) -> "WorkerProcess":
+    from hmd.worker.parent import WorkerProcess  # late: loaded with the store, behind the socket
+
+    return WorkerProcess(say)
 
 
 def _raise_descriptor_limit() -> None:

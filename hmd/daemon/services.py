@@ -17,8 +17,8 @@ from hmd.daemon.resident import Resident
 from hmd.daemon.settings import LiveConfig
 from hmd.kernel.address import Home
 
-if TYPE_CHECKING:
-    from hmd.app.context import App  # at run time it is imported after the socket listens
+if TYPE_CHECKING:  # at run time these are imported after the socket listens
+    from hmd.app.context import App
 
 _ACTORS: dict[str, Actor] = {actor: actor for actor in get_args(Actor)}
 
@@ -47,6 +47,22 @@ class UseCases(Protocol):
 
     async def take_settings(self, config: Config) -> list[str]: ...
 
+    def heard(self, session: str, kind: str, cwd: str) -> None: ...
+
+    async def learn(self) -> None: ...
+
+
+class EndingWorker(Protocol):
+    """A worker (`hmd.app.jobs.Worker`) that the daemon has started and ends."""
+
+    @property
+    def run(self) -> "Callable[..., Any]": ...
+
+    async def close(self) -> None: ...
+
+
+StartWorker = Callable[[Callable[[str], object]], "EndingWorker"]
+
 
 class StoreSlot:
     """The use cases, once the store is open. Hooks never wait for it: they need only files."""
@@ -71,6 +87,11 @@ class StoreSlot:
     def opened(self, use_cases: UseCases) -> None:
         self._opened = use_cases
         self._settled.set()
+
+    def heard(self, session: str, kind: str, cwd: str) -> None:
+        """Tells learning of an event; before the store is open learning finds it by itself."""
+        if self._opened is not None:
+            self._opened.heard(session, kind, cwd)
 
     def failed(self, error: HmdError) -> None:
         self._error = error

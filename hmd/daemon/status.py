@@ -39,6 +39,7 @@ async def status(services: Services, caller: Caller, _: Nothing) -> model.Status
         counts=counts,
         latency={event: latency(found) for event, found in metrics.events.items()},
         decisions=dict(metrics.decisions),
+        learning=await _of_learning(services, caller),
         config_problems=[
             f"{each.where}: {each.what} (used: {each.used})" for each in services.config.problems
         ],
@@ -53,6 +54,14 @@ def latency(histogram: Histogram) -> model.Latency:
         p95=histogram.percentile(0.95),
         p99=histogram.percentile(0.99),
     )
+
+
+async def _of_learning(services: Services, caller: Caller) -> model.LearningStatus:
+    if not services.store.is_ready:
+        return model.LearningStatus(enabled=services.config.current.user.extraction.enabled)
+    found = await (await services.store.get()).run("learning.status", caller, Nothing())
+    assert isinstance(found, model.LearningStatus)
+    return found
 
 
 async def _of_the_store(

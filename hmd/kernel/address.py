@@ -125,6 +125,10 @@ class Home:
     def by_path(self, location: str) -> str:
         return self.path + "/projects/by-path/" + digest(location, 24)
 
+    def notice(self, project_id: str) -> str:
+        """Lines for the user at the start of a session (hmd/kernel/notice.py)."""
+        return self.path + "/notice/" + project_id
+
     # What daemon and stubs write, per machine.
     @property
     def ledgers(self) -> str:
@@ -164,6 +168,11 @@ class Home:
     def skip(self) -> str:
         """Its modification time says until when stubs skip the socket (it was late or absent)."""
         return self.run + "/skip"
+
+    @property
+    def patterns(self) -> str:
+        """Compiled regular expressions of the user's rules (hmd/kernel/pattern.py)."""
+        return self.run + "/patterns"
 
     @property
     def start(self) -> str:

@@ -119,4 +119,35 @@ _FACTS = (
     _read("db.check", Nothing, facts.CheckReport, 120_000),
     _read("db.export", facts.ExportQuery, facts.ExportReport, 120_000),
 )
-METHODS: dict[str, Method] = {method.name: method for method in (*_ALL, *_FACTS)}
+_LEARNING = (
+    _read("queue.list", model.QueueFilter, model.QueueList),
+    _read("queue.show", model.QueueRef, model.QueueView),
+    _change("queue.retry", model.QueueRef, model.QueueView, retry_safe=True),
+    _change("queue.drop", model.QueueRef, model.QueueView),
+    _read("costs", model.CostsWanted, model.Costs),
+    _read("learning.status", Nothing, model.LearningStatus),
+    # Not shielded from the daemon's end: what is begun is taken up again after it.
+    Method(
+        "extract",
+        model.ExtractWanted,
+        model.Extracted,
+        mutates=False,
+        deadline_ms=4 * 3_600_000,
+        retry_safe=False,
+    ),
+    Method(
+        "consolidate",
+        Nothing,
+        model.Consolidation,
+        mutates=False,
+        deadline_ms=600_000,
+        retry_safe=True,
+    ),
+    _read("trace.session", model.TraceWanted, model.SessionTrace),
+    _read("trace.memory", model.TraceWanted, model.MemoryTrace),
+    _read("memory.stats", model.StatsWanted, model.MemoryStats),
+    _read("review", model.ProposalFilter, model.ReviewList),
+    _read("notes.read", model.NotesWanted, model.NoteList, 60_000),
+    _change("notes.import", model.NotesWanted, model.Imported, deadline_ms=300_000),
+)
+METHODS: dict[str, Method] = {method.name: method for method in (*_ALL, *_FACTS, *_LEARNING)}
