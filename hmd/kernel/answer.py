@@ -107,6 +107,10 @@ def _serve(
     rules = sources.rules(project)
     turn = sources.turn(key)
     verdict = decide(rules, turn, event, project.root, user_home)
+    if event.kind == ev.SESSION_START and event.detail != "compact" and not verdict.repeat:
+        from hmd.kernel import notice  # late: once a session
+
+        verdict.notice = "\n".join(notice.lines(sources.home, project.id, event.at))
     if not verdict.repeat:
         record = describe(event, verdict, turn, project, user_home)
         if not sources.append(key, record, ledger.encode(record)):
