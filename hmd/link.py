@@ -149,7 +149,7 @@ def _deliver(
 
 def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]:
     end = time.monotonic() + timeout
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+    with _socket(address) as sock:
         sock.settimeout(timeout)
         try:
             sock.connect(address)
@@ -158,9 +158,7 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
         except BlockingIOError:
             return frame.RETRY, b""  # its queue is full
         except PermissionError as error:
-            raise HmdError(
-                "refused", "the socket is another user's", address, "run hmctl as that user"
-            ) from error
+            raise _kept_away(address) from error
         try:
             sock.sendall(request)
         except TimeoutError as error:
@@ -186,6 +184,18 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
                 return answer
             if not piece:
                 raise _Broken
+
+
+def _socket(address: str) -> socket.socket:
+    try:
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    except PermissionError as error:
+        raise _kept_away(address) from error
+
+
+def _kept_away(address: str) -> HmdError:
+    """Another user's socket, or a sandbox around this process: doctor tells which."""
+    return HmdError("refused", "the socket must not be used from here", address, "hmctl doctor")
 
 
 def _late(address: str, timeout: float) -> HmdError:

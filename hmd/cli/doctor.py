@@ -8,9 +8,11 @@ import typer
 
 from hmd.cli import show
 from hmd.cli.session import Json, Session, session_of
+from hmd.core.errors import HmdError
 
 if TYPE_CHECKING:
     from hmd.setup.doctor import Check, Patient
+    from hmd.setup.service import Report
 
 
 def doctor(
@@ -19,25 +21,38 @@ def doctor(
     self_test: Annotated[
         bool, typer.Option("--self-test", help="Run a hook the way the host does.")
     ] = False,
+    canary: Annotated[
+        bool,
+        typer.Option("--canary", help="Prove that a marked call is really stopped, here."),
+    ] = False,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Print a report to paste into an issue; nothing private."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Look everything over and say what to do. Exit 1 for a FAIL."""
     from hmd.setup import doctor as setup  # late
 
     session = session_of(ctx)
-    patient = _patient(session, self_test)
+    patient = _patient(session, self_test, canary)
     checks = setup.examine(patient)
     if fix and any(one.state != setup.OK for one in checks):
         session.refuse_agents("repairs are made by people")
         for line in setup.repair(patient, checks, lambda: _stop(session)):
             show.note("fixed: " + line)
         checks = setup.examine(patient)
-    _tell(checks, json)
+    if report:
+        from hmd.setup import bug_report  # late
+
+        show.answer(bug_report.report(session.home, session.cwd, session.env, checks))
+    else:
+        _tell(checks, json)
     if any(one.state == setup.FAIL for one in checks):
         raise typer.Exit(1)
 
 
-def _patient(session: Session, self_test: bool) -> Patient:
+def _patient(session: Session, self_test: bool, canary: bool) -> Patient:
     from hmd import link  # late
     from hmd.setup.doctor import Patient  # late
 
@@ -48,7 +63,18 @@ def _patient(session: Session, self_test: bool) -> Patient:
         session.call,
         lambda: link.probe(session.home),
         self_test,
+        canary,
+        lambda: _service(session),
     )
+
+
+def _service(session: Session) -> Report | None:
+    from hmd.setup import service  # late
+
+    try:
+        return service.status(session.home, service.manager_for(session.env))
+    except HmdError:
+        return None  # this platform has none
 
 
 def _stop(session: Session) -> bool:

@@ -17,7 +17,18 @@ from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 from hmd.kernel.decide import SIGNATURELESS
 from hmd.kernel.shell.match import parse_signature
-from hmd.setup import claude_code, copies, install, logs, receipt, self_test, surroundings
+from hmd.setup import (
+    canary,
+    claude_code,
+    copies,
+    install,
+    logs,
+    reach,
+    receipt,
+    self_test,
+    service,
+    surroundings,
+)
 from hmd.setup.files import read_text
 from hmd.setup.json_edit import JsonProblem
 from hmd.setup.receipt import Receipt, Registered
@@ -49,6 +60,8 @@ class Patient(msgspec.Struct, frozen=True):
     call: Callable[[str, Any, type[Any]], Any]
     probe: Callable[[], str]
     self_test: bool = False
+    canary: bool = False
+    service: Callable[[], service.Report | None] = lambda: None  # how a service manager stands
 
 
 def examine(patient: Patient) -> list[Check]:
@@ -69,10 +82,13 @@ def examine(patient: Patient) -> list[Check]:
     found += _switches(home, patient.env)
     found += _config(home)
     found += _programs(patient.env)
+    found += _service(patient)
     found += _daemon(patient)
     found += _hook_log(home)
     if patient.self_test:
         found += _self_test(home, known)
+    if patient.canary:
+        found += _canary(home, known, patient.cwd)
     return found
 
 
@@ -161,6 +177,18 @@ def _self_test(home: Home, known: Receipt) -> Iterator[Check]:
         yield Check("self-test", OK, "a hook answered as the host will call it")
 
 
+def _canary(home: Home, known: Receipt, cwd: str) -> Iterator[Check]:
+    """Whether a marked call is really stopped; and what no hook of this host can stop."""
+    findings = list(canary.run(home, known, cwd))
+    if not findings:
+        yield Check("canary", FAIL, "no hook is registered that could be tried", AGAIN)
+    for one in findings:
+        do = "" if one.good else "enable hmd here (hmctl project enable), then look at hmctl logs"
+        yield Check("canary", OK if one.good else FAIL, one.what, do)
+    for what in canary.UNCOVERED:
+        yield Check("not covered", OK, what)
+
+
 def _hook_log(home: Home) -> Iterator[Check]:
     try:
         calls = logs.per_event(logs.last_lines(home.hook_log, LOG_LINES))
@@ -197,7 +225,22 @@ def _programs(env: Mapping[str, str]) -> Iterator[Check]:
         yield Check("extraction", WARN, "neither claude nor codex was found", do)
 
 
+def _service(patient: Patient) -> Iterator[Check]:
+    found = patient.service()
+    if found is None or found.state == "absent":
+        return
+    who = f"{found.manager} runs the daemon, as {found.unit}"
+    if not found.problems:
+        yield Check("service", OK, who)
+    for problem in found.problems:
+        yield Check("service", FAIL, problem, "run hmctl service install again")
+
+
 def _daemon(patient: Patient) -> Iterator[Check]:
+    obstacle, do = reach.obstacle(Home(patient.home), patient.env)
+    if obstacle:
+        yield Check("daemon", FAIL, f"{obstacle}; hooks are not affected", do)
+        return
     state = patient.probe()
     if state == "unreachable":
         yield Check("daemon", FAIL, "it does not answer", "run hmctl daemon restart")
@@ -209,6 +252,10 @@ def _daemon(patient: Patient) -> Iterator[Check]:
         return
     began = "answers" if state == "ready" else "was started and answers"
     yield Check("daemon", OK, f"process {found.pid}, build {found.build}, {began}")
+    build = copies.package_build().name
+    if found.build and found.build != build:
+        what = f"the daemon still is {found.build}, the package is {build}"
+        yield Check("daemon", WARN, what, "run hmctl daemon restart")
     if found.home and found.home != patient.home:
         yield Check("daemon", FAIL, f"it serves {found.home}", "run hmctl daemon restart")
     yield from _store(found)
@@ -233,6 +280,9 @@ def _store(found: model.Status) -> Iterator[Check]:
         yield Check("database", FAIL, "it is damaged", "look at hmctl logs --daemon")
     else:
         yield Check("database", OK, f"{store.state}, schema {store.schema}")
+    if store.journal_mode.lower() == "delete":
+        what = "the home is on a network file system: slower, and locks are the server's"
+        yield Check("database", WARN, what, "set HMD_HOME to a directory on this machine's disk")
     for line in store.problems:
         yield Check("database", WARN, line, "look at hmctl logs --daemon")
 

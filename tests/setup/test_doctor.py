@@ -16,7 +16,7 @@ from hmd.setup.claude_code import EVENTS, registrations
 from hmd.setup.doctor import Check, Patient, examine, repair, unreachable
 from tests.setup.conftest import User
 
-STATUS = model.Status(pid=7, build="b", enabled=True, snapshot="fresh")
+STATUS = model.Status(pid=7, build="0.0.1-test", enabled=True, snapshot="fresh")
 
 
 class Daemon:
