@@ -2,6 +2,7 @@
 
 import time
 
+from client import bundle
 from hmd.kernel import pattern
 from hmd.kernel.address import Home
 
@@ -10,7 +11,10 @@ def decide(home: Home, header: "dict[str, str]", body: bytes, build: str, starte
     """The bytes to print. Whatever goes wrong costs the answer, never the host's call."""
     status, answer, line = "error:unknown", b"", ""
     try:
-        pattern.thaw(f"{home.app}/{build}/patterns")
+        root = f"{home.app}/{build}"
+        bundle.use(root, pattern.cache_key())
+        pattern.thaw(root + "/patterns")
+        pattern.thaw(home.patterns)
         from hmd.hosts.table import HOSTS
         from hmd.kernel import answer as path
         from hmd.kernel import hooklog, payload
@@ -21,6 +25,7 @@ def decide(home: Home, header: "dict[str, str]", body: bytes, build: str, starte
         answer = outcome.out
         line = hooklog.line(header, outcome, time.monotonic() - started, "stub")
         hooklog.append(home, line)
+        pattern.keep(home.patterns)
     except Exception as error:  # a hook never fails its host
         status = f"error:{type(error).__name__}"
         _say(home, header, status)

@@ -42,9 +42,9 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 }
 # What a hook process may import from the standard library: the cheap part of it.
 CHEAP = {
-    "_json", "_sha1", "_socket", "_sre", "binascii", "errno", "fcntl", "json", "marshal", "nt",
-    "os", "posix", "posixpath", "re", "stat", "sys", "time", "unicodedata", "zlib", "base64",
-    "math",
+    "_frozen_importlib", "_json", "_sha1", "_socket", "_sre", "base64", "binascii", "errno",
+    "fcntl", "json", "marshal", "math", "nt", "os", "posix", "posixpath", "re", "stat", "sys",
+    "time", "unicodedata", "zlib",
 }  # fmt: skip
 
 
@@ -125,5 +125,6 @@ def test_the_hot_path_of_the_stub_loads_built_in_modules_only() -> None:
 def test_a_stub_alone_loads_nothing_expensive() -> None:
     names = loaded("import hmd.kernel.answer, hmd.kernel.files, hmd.kernel.hooklog")
     expensive = {"typing", "dataclasses", "logging", "pathlib", "tomllib", "inspect", "ast",
-                 "subprocess", "asyncio", "datetime", "hashlib", "trio", "msgspec"}  # fmt: skip
+                 "subprocess", "asyncio", "datetime", "hashlib", "trio", "msgspec",
+                 "json", "os", "posixpath"}  # fmt: skip
     assert not names & expensive

@@ -4,12 +4,10 @@ Daemon and stub run this very function. What differs is `Sources`: the daemon ke
 turns in memory, the stub reads files.
 """
 
-import json
-import os
 from _sha1 import sha1
 
 from hmd.kernel import event as ev
-from hmd.kernel import guard, ledger
+from hmd.kernel import jsontext, ledger, system
 from hmd.kernel.address import Home, session_key
 from hmd.kernel.decide import decide
 from hmd.kernel.project import Project
@@ -82,7 +80,7 @@ def answer(
     """
     if not isinstance(payload, dict):
         return Outcome("bad_stdin")
-    if os.path.exists(sources.home.disabled):
+    if system.exists(sources.home.disabled):
         return Outcome("disabled")
     host = hosts.get(header.get("host", ""))
     if host is None:
@@ -121,7 +119,7 @@ def _serve(
     outcome.generation = max(rules.generations(), default=0)
     printed = host.answer(verdict, event)
     if printed is not None:
-        outcome.out = json.dumps(printed, separators=(",", ":")).encode("ascii")
+        outcome.out = jsontext.dumps(printed).encode("ascii")
     return outcome
 
 
@@ -148,6 +146,8 @@ def describe(
         if event.background:
             record["background"] = True
         else:
+            from hmd.kernel import guard  # late: only prompts correct anything
+
             record["guards"] = guard.correction(str(record["text"]), turn)
     elif event.kind == ev.TOOL_BATCH:
         record["calls"] = [_batch_entry(call) for call in event.calls[:64]]

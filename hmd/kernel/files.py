@@ -1,8 +1,6 @@
 """The answer path's sources on disk: what a stub without a daemon, and `hmctl why`, decide from."""
 
-import os
-
-from hmd.kernel import ledger, turn
+from hmd.kernel import ledger, system, turn
 from hmd.kernel.address import Home
 from hmd.kernel.project import Project, adopt, resolve
 from hmd.kernel.rules import Rules
@@ -59,12 +57,12 @@ class FileSources:
 
 def _read(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        return os.read(descriptor, os.fstat(descriptor).st_size)
+        return system.read(descriptor, system.fstat(descriptor).st_size)
     except OSError:
         return b""
     finally:
-        os.close(descriptor)
+        system.close(descriptor)

@@ -4,9 +4,9 @@
 delivery=before level=soft_deny dur=1.2ms by=hmd ok
 """
 
-import os
 import time
 
+from hmd.kernel import system
 from hmd.kernel.address import Home
 
 TYPE_CHECKING = False
@@ -55,19 +55,23 @@ def append(home: Home, text: str) -> None:
     """Appends whole lines; a log that cannot be written is no reason to fail."""
     path = home.hook_log
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = system.open(
+            path, system.O_WRONLY | system.O_APPEND | system.O_CREAT | system.O_CLOEXEC, 0o600
+        )
     except FileNotFoundError:
-        os.makedirs(home.logs, mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        system.make_directories(home.logs)
+        descriptor = system.open(
+            path, system.O_WRONLY | system.O_APPEND | system.O_CREAT | system.O_CLOEXEC, 0o600
+        )
     except OSError:
         return
     try:
-        os.write(descriptor, text.encode("utf-8", "replace"))
-        full = os.fstat(descriptor).st_size > LIMIT
+        system.write(descriptor, text.encode("utf-8", "replace"))
+        full = system.fstat(descriptor).st_size > LIMIT
     except OSError:
         full = False
     finally:
-        os.close(descriptor)
+        system.close(descriptor)
     if full:
         rotate(path)
 
@@ -76,10 +80,10 @@ def rotate(path: str) -> None:
     """hooks.log → hooks.log.1 → … ; two rotations at once lose no line that is in a kept file."""
     for number in range(ROTATIONS - 1, 0, -1):
         try:
-            os.replace(f"{path}.{number}", f"{path}.{number + 1}")
+            system.replace(f"{path}.{number}", f"{path}.{number + 1}")
         except OSError:
             pass
     try:
-        os.replace(path, path + ".1")
+        system.replace(path, path + ".1")
     except OSError:
         pass

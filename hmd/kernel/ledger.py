@@ -4,10 +4,8 @@ Daemon and stub append to the same file. A record is one append of at most 32 KB
 by a newline, so that a torn write damages only itself. Times are ms since the epoch.
 """
 
-import json
-import os
-
 from hmd.kernel import event as ev
+from hmd.kernel import jsontext, system
 from hmd.kernel.redact import clip, redact
 
 TYPE_CHECKING = False
@@ -103,39 +101,43 @@ def encode(out: Record) -> bytes:
 
     A record over the limit loses its longest texts, never its keys.
     """
-    data = json.dumps(out, separators=(",", ":")).encode("ascii")
+    data = jsontext.dumps(out).encode("ascii")
     kept = out
     while len(data) + 2 > RECORD_LIMIT:
         texts = {name: len(value) for name, value in kept.items() if isinstance(value, str)}
         longest = max(texts, key=lambda name: texts[name], default="")
         if not longest or texts[longest] < 64:
             kept = {name: out[name] for name in ("v", "t", "d", "e", "k", "p") if name in out}
-            data = json.dumps(kept, separators=(",", ":")).encode("ascii")
+            data = jsontext.dumps(kept).encode("ascii")
             break
         kept = dict(kept)
         kept[longest] = str(kept[longest])[: texts[longest] // 2]
-        data = json.dumps(kept, separators=(",", ":")).encode("ascii")
+        data = jsontext.dumps(kept).encode("ascii")
     return b"\n" + data + b"\n"
 
 
 def append(path: str, data: bytes) -> bool:
     """One append to the session's file; False where it could not be written whole."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = system.open(
+            path, system.O_WRONLY | system.O_APPEND | system.O_CREAT | system.O_CLOEXEC, 0o600
+        )
     except FileNotFoundError:
         try:
-            os.makedirs(path.rpartition("/")[0], mode=0o700, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            system.make_directories(path.rpartition("/")[0])
+            descriptor = system.open(
+                path, system.O_WRONLY | system.O_APPEND | system.O_CREAT | system.O_CLOEXEC, 0o600
+            )
         except OSError:
             return False
     except OSError:
         return False
     try:
-        return os.write(descriptor, data) == len(data)
+        return system.write(descriptor, data) == len(data)
     except OSError:
         return False
     finally:
-        os.close(descriptor)
+        system.close(descriptor)
 
 
 def records(data: bytes) -> "tuple[list[Record], int]":
@@ -146,8 +148,8 @@ def records(data: bytes) -> "tuple[list[Record], int]":
         if not line:
             continue
         try:
-            found = json.loads(line)
-        except ValueError:
+            found = jsontext.loads(line.decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
             continue  # a torn write, closed off by the newline that the next record began with
         if isinstance(found, dict):
             out.append(found)

@@ -4,7 +4,7 @@ Hosts cut strings in the middle of surrogate pairs and emit NaN or a byte order 
 laxer than RFC 8259. Anything else that is no JSON text is None, never an error.
 """
 
-import json
+from hmd.kernel import jsontext
 
 # More than any host sends (a Write of 1.5 MB arrives as 3 MB); beyond it is not a payload.
 LIMIT = 32 * 1024 * 1024
@@ -15,6 +15,6 @@ def decode(body: bytes) -> object:
     if len(body) > LIMIT:
         return None
     try:
-        return json.loads(body.decode("utf-8-sig", "replace"))
+        return jsontext.loads(body.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError, MemoryError):
         return None

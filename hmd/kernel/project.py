@@ -6,10 +6,7 @@ directory itself (or the nearest known one above it) is the project; the user's 
 temp directory never are.
 """
 
-import json
-import os
-import posixpath
-
+from hmd.kernel import jsontext, system
 from hmd.kernel.address import Home
 
 # No repository is nested deeper than this; it bounds the walk on odd file systems.
@@ -90,19 +87,19 @@ def adopt(home: Home, location: Location) -> str:
     Returns the id in force, "" where the home cannot be written.
     """
     path = home.by_path(location.common)
-    entry = {"location": location.common, "project": os.urandom(16).hex()}
-    temporary = f"{path}.{os.getpid()}.{entry['project'][:8]}"
+    entry = {"location": location.common, "project": system.urandom(16).hex()}
+    temporary = f"{path}.{system.getpid()}.{entry['project'][:8]}"
     try:
-        os.makedirs(posixpath.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(entry))
+        system.make_directories(system.dirname(path))
+        descriptor = system.open(temporary, system.O_WRONLY | system.O_CREAT | system.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(jsontext.dumps(entry))
         try:
-            os.link(temporary, path)  # atomic, and fails where another process was first
+            system.link(temporary, path)  # atomic, and fails where another process was first
         except FileExistsError:
             pass
         finally:
-            os.unlink(temporary)
+            system.unlink(temporary)
     except OSError:
         return ""
     return known_id(home, location.common)
@@ -113,42 +110,42 @@ def _enabled(home: Home, project_id: str) -> bool:
         said = _read_json(home.project(project_id)).get("enabled")
         if isinstance(said, bool):
             return said
-    return os.path.exists(home.everywhere)
+    return system.exists(home.everywhere)
 
 
 def _known_above(
     home: Home, common: str, excluded: "frozenset[str]"
 ) -> "tuple[Location, str] | None":
     """The nearest directory above that was made a project (one enabled outside a repository)."""
-    here = posixpath.dirname(common)
+    here = system.dirname(common)
     for _ in range(_MAX_DEPTH):
         if here in excluded:
             return None
         project_id = known_id(home, here)
         if project_id:
             return Location(here, here, git=False), project_id
-        if here == posixpath.dirname(here):
+        if here == system.dirname(here):
             return None
-        here = posixpath.dirname(here)
+        here = system.dirname(here)
     return None
 
 
 def _repository(here: str, excluded: "frozenset[str]") -> "Location | None":
     top = here
     for _ in range(_MAX_DEPTH):
-        marker = posixpath.join(top, ".git")
+        marker = system.join(top, ".git")
         if top not in excluded:
-            if os.path.isdir(marker):
+            if system.is_directory(marker):
                 return Location(top, _real(marker), git=True)
-            if os.path.isfile(marker):
+            if system.is_file(marker):
                 pointed = _pointed(top, marker, excluded)
                 if pointed is not None:
                     return pointed
             if _is_bare(top):
                 return Location(here, _common_of(top), git=True)
-        if top == posixpath.dirname(top):
+        if top == system.dirname(top):
             return None
-        top = posixpath.dirname(top)
+        top = system.dirname(top)
     return None
 
 
@@ -157,25 +154,25 @@ def _pointed(top: str, marker: str, excluded: "frozenset[str]") -> "Location | N
     text = _read_text(marker)
     if not text.startswith("gitdir:"):
         return None
-    git_dir = _real(posixpath.join(top, text[len("gitdir:") :].strip()))
+    git_dir = _real(system.join(top, text[len("gitdir:") :].strip()))
     location = Location(top, _common_of(git_dir), git=True)
     # A submodule's git directory has no `commondir` and lies in its superproject's `modules`.
     if "/modules/" in git_dir and location.common == git_dir:
-        location.parent = _repository(posixpath.dirname(top), excluded)
+        location.parent = _repository(system.dirname(top), excluded)
     return location
 
 
 def _common_of(git_dir: str) -> str:
     """gitrepository-layout(5): a linked worktree names the common directory in `commondir`."""
-    named = _read_text(posixpath.join(git_dir, "commondir")).strip()
-    return _real(posixpath.join(git_dir, named)) if named else git_dir
+    named = _read_text(system.join(git_dir, "commondir")).strip()
+    return _real(system.join(git_dir, named)) if named else git_dir
 
 
 def _is_bare(path: str) -> bool:
     return (
-        os.path.isfile(path + "/HEAD")
-        and os.path.isdir(path + "/objects")
-        and (os.path.isdir(path + "/refs") or os.path.isfile(path + "/commondir"))
+        system.is_file(path + "/HEAD")
+        and system.is_directory(path + "/objects")
+        and (system.is_directory(path + "/refs") or system.is_file(path + "/commondir"))
     )
 
 
@@ -186,9 +183,9 @@ def _excluded(never: "tuple[str, ...]") -> "frozenset[str]":
 
 def _real(path: str) -> str:
     try:
-        return os.path.realpath(path)
+        return system.real(path)
     except (OSError, ValueError):
-        return posixpath.normpath(path)
+        return system.normal(path)
 
 
 def _read_text(path: str) -> str:
@@ -201,7 +198,7 @@ def _read_text(path: str) -> str:
 
 def _read_json(path: str) -> "dict[str, object]":
     try:
-        found = json.loads(_read_text(path) or "{}")
+        found = jsontext.loads(_read_text(path) or "{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -6,10 +6,9 @@ trusted, all records are read instead and the answer is still right. `hmd/store/
 writes through the constants and `buckets_of` below.
 """
 
-import json
-import os
 from binascii import crc32
 
+from hmd.kernel import jsontext, system
 from hmd.kernel.buckets import buckets_of
 
 TYPE_CHECKING = False
@@ -32,7 +31,7 @@ TAIL = ".tail"
 def parse_object(data: bytes) -> "Record | None":
     """The JSON object in `data` , or None where there is none."""
     try:
-        value = json.loads(data.decode("utf-8", "surrogatepass"))
+        value = jsontext.loads(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -99,7 +98,7 @@ class Snapshot:
 
     def close(self) -> None:
         if self._fd >= 0:
-            os.close(self._fd)
+            system.close(self._fd)
             self._fd = -1
 
     @property
@@ -222,12 +221,12 @@ class Snapshot:
         if stat is None:
             return
         try:
-            self._fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            self._fd = system.open(self.path, system.O_RDONLY | system.O_CLOEXEC)
         except OSError as error:
             self.problem = f"snapshot: cannot be opened: {error.strerror}"
             return
         # The file that was opened may be newer than the one that was seen.
-        opened = os.fstat(self._fd)
+        opened = system.fstat(self._fd)
         self._base_stat = (opened.st_ino, opened.st_size, opened.st_mtime_ns)
         self._header, self.problem = _read_header(self._pread(HEADER_BYTES, 0), opened.st_size)
         generation = self._header.get("generation")
@@ -255,7 +254,7 @@ class Snapshot:
         if self._fd < 0:
             return []
         known = not _header_problem(self._header)
-        size = os.fstat(self._fd).st_size
+        size = system.fstat(self._fd).st_size
         end = self._header["table"] if known else size
         data = self._pread(end - HEADER_BYTES, HEADER_BYTES)
         rows = []
@@ -272,7 +271,7 @@ class Snapshot:
 
     def _pread(self, size: int, offset: int) -> bytes:
         try:
-            return os.pread(self._fd, size, offset) if size > 0 else b""
+            return system.pread(self._fd, size, offset) if size > 0 else b""
         except OSError:
             return b""
 
@@ -322,7 +321,7 @@ def _u32(data: bytes, at: int) -> int:
 
 def _stat(path: str) -> "tuple[int, ...] | None":
     try:
-        found = os.stat(path)
+        found = system.stat(path)
     except (OSError, ValueError):
         return None
     return (found.st_ino, found.st_size, found.st_mtime_ns)

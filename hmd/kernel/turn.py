@@ -4,11 +4,8 @@ A checkpoint holds the state with the offset it reaches to, so no decision reads
 Everything here is bounded: a session may last for months.
 """
 
-import json
-import os
-
 from hmd.kernel import event as ev
-from hmd.kernel import ledger
+from hmd.kernel import jsontext, ledger, system
 
 FORMAT = 1
 SEEN_KEPT = 256
@@ -261,18 +258,18 @@ _PLAIN = tuple(name for name in Turn.__slots__ if name not in ("saved",))
 def dump(turn: Turn) -> bytes:
     """The checkpoint of a state."""
     state: dict[str, object] = {name: getattr(turn, name) for name in _PLAIN}
-    return json.dumps({"format": FORMAT, **state}, separators=(",", ":")).encode("ascii")
+    return jsontext.dumps({"format": FORMAT, **state}).encode("ascii")
 
 
 def load(data: bytes) -> Turn:
     """The state of a checkpoint; an empty one (fold from the start) where it cannot be used."""
     turn = Turn()
     try:
-        state = json.loads(data)
-        if state.get("format") != FORMAT:
+        state = jsontext.loads(data.decode("ascii"))
+        if not isinstance(state, dict) or state.get("format") != FORMAT:
             return turn
         values = {name: state[name] for name in _PLAIN}
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, RecursionError):
         return turn
     for name, value in values.items():
         if type(value) is not type(getattr(turn, name)):
@@ -289,17 +286,17 @@ def catch_up(turn: Turn, path: str) -> bool:
     A file shorter than the offset is another file: the state begins anew.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
     except FileNotFoundError:
         return True
     except OSError:
         return False
     try:
-        size = os.fstat(descriptor).st_size
+        size = system.fstat(descriptor).st_size
         if size < turn.offset:
             turn.__init__()  # type: ignore[misc]
         while turn.offset < size:
-            data = os.pread(descriptor, 1 << 20, turn.offset)
+            data = system.pread(descriptor, 1 << 20, turn.offset)
             found, used = ledger.records(data)
             if not used:
                 break
@@ -309,19 +306,21 @@ def catch_up(turn: Turn, path: str) -> bool:
     except OSError:
         return False
     finally:
-        os.close(descriptor)
+        system.close(descriptor)
     return True
 
 
 def write_checkpoint(turn: Turn, path: str) -> bool:
     """Replaces the checkpoint at `path`; a failure only costs a later reader time."""
-    temporary = f"{path}.{os.getpid()}"
+    temporary = f"{path}.{system.getpid()}"
     try:
-        os.makedirs(path.rpartition("/")[0], mode=0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        system.make_directories(path.rpartition("/")[0])
+        descriptor = system.open(
+            temporary, system.O_WRONLY | system.O_CREAT | system.O_TRUNC, 0o600
+        )
+        with open(descriptor, "wb") as file:
             file.write(dump(turn))
-        os.replace(temporary, path)
+        system.replace(temporary, path)
     except OSError:
         return False
     turn.saved = turn.offset

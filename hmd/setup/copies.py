@@ -24,8 +24,9 @@ from hmd.setup.shipped import PACKAGE, shipped
 
 PATTERNS = "patterns"
 _ABANDONED_S = 3600
-# Imports everything that a hook could, compiles it and freezes its patterns, as the interpreter
-# that will run the hooks. The copy never changes, so its compiled files need no check either.
+# Imports everything that a hook could, compiles and bundles it and freezes its patterns, as the
+# interpreter that will run the hooks. The copy never changes, so its compiled files need no check
+# either.
 _COMPILE = """
 import compileall, importlib, os, py_compile, sys
 root = sys.argv[1]
@@ -37,7 +38,9 @@ for folder, _, names in sorted(os.walk(root)):
         if name.endswith(".py"):
             module = os.path.relpath(os.path.join(folder, name), root)[:-3].replace(os.sep, ".")
             importlib.import_module(module.removesuffix(".__init__"))
-from hmd.kernel.pattern import freeze
+from client.bundle import pack
+from hmd.kernel.pattern import cache_key, freeze
+pack(root, cache_key())
 freeze(sys.argv[2])
 """
 

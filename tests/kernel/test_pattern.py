@@ -66,3 +66,31 @@ def test_a_cache_of_another_interpreter_is_no_cache(
 def test_a_bad_pattern_raises_as_re_does() -> None:
     with pytest.raises(re.error):
         pattern.compile_pattern("(")
+
+
+_KEEP = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from hmd.kernel import pattern
+pattern.thaw(sys.argv[2])
+for source in sys.argv[3:]:
+    assert pattern.compile_pattern(source).search("ab12")
+print(pattern.keep(sys.argv[2]), "re" in sys.modules)
+"""
+
+
+def test_patterns_of_rules_are_compiled_once(tmp_path: Path) -> None:
+    """The first process pays for `re`, those after it do not, and an absent place costs nothing."""
+
+    def run(cache: str, *sources: str) -> str:
+        argv = [sys.executable, "-I", "-S", "-c", _KEEP, str(Path(__file__).parents[2]), cache]
+        done = subprocess.run([*argv, *sources], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    cache = str(tmp_path / "run" / "patterns")
+    assert run(cache, r"b(\d)", "a") == "2 True"
+    assert run(cache, r"b(\d)") == "0 False"
+    assert run(cache, r"b(\d)", "[12]") == "1 True"
+    assert run(cache, r"b(\d)", "a", "[12]") == "0 False"
+    (tmp_path / "file").write_text("")
+    assert run(f"{tmp_path}/file/patterns", "a") == "0 True"

@@ -1,12 +1,11 @@
 """Directories and path tokens: what a command touches, for scope matching (specification §7)."""
 
-from posixpath import normpath
-
 from hmd.kernel.shell.options import is_assignment, read_options
 from hmd.kernel.shell.program import plain_name
 from hmd.kernel.shell.tables_programs import CWD_OPTIONS
 from hmd.kernel.shell.tables_wrappers import INTERPRETERS, words
 from hmd.kernel.shell.unit import UNKNOWN_CWD
+from hmd.kernel.system import normal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def join(cwd: str, target: str, root: str = "", home: str = "") -> str:
         if cwd[:1] in "?@":
             return UNKNOWN_CWD
         path = f"{cwd}/{path}"
-    return _inside(normpath(path), root)
+    return _inside(normal(path), root)
 
 
 def _inside(path: str, root: str) -> str:
@@ -78,7 +77,7 @@ def _inside(path: str, root: str) -> str:
         return path
     root = _forward(root, root).rstrip("/")
     if path == ".." or path.startswith("../"):
-        path = normpath(f"{root}/{path}")
+        path = normal(f"{root}/{path}")
     if path == root:
         return "."
     if path.startswith(root + "/"):

@@ -1,8 +1,7 @@
 """From the program word of a command to the name rules know it by (specification §3)."""
 
-from posixpath import normpath
-
 from hmd.kernel.shell.tables_programs import PROGRAM_ALIASES, WINDOWS_SUFFIXES
+from hmd.kernel.system import normal
 
 # How the name was reached: through PATH, from a project's own bin directory, or a file.
 PATH, BIN, FILE = "", "bin", "file"
@@ -93,7 +92,7 @@ def _expands_before_base(path: str) -> bool:
 
 def _relative(path: str, cwd: str, base: str, fold: bool) -> "tuple[str, str]":
     joined = path if cwd[:1] in "?@/~" or cwd[1:2] == ":" else f"{cwd}/{path}"
-    full = normpath(joined)
+    full = normal(joined)
     if full.startswith("../") and "." not in base:
         return base, PATH  # leads out of the repository, to an installed program
     folder = full.rpartition("/")[0]
