@@ -23,6 +23,7 @@ from hmd.core.facts import (
 from hmd.core.model import MemoryRow
 from hmd.kernel.snapshot import USER
 from hmd.store import facts, facts_read, forgetting, memories
+from hmd.store.facts_read import Said
 
 DAY_MS = 86_400_000
 TRASH_MS = TRASH_DAYS * DAY_MS
@@ -34,7 +35,7 @@ SHORTEST_TEXT = 3
 class Chosen(NamedTuple):
     """What a query names."""
 
-    facts: list[FactRow]
+    facts: list[Said]
     memories: list[MemoryRow]
 
 
@@ -103,16 +104,18 @@ def _choose(connection: sqlite3.Connection, by: str, value: str, follow: bool) -
     if not follow:
         return found
     linked: dict[str, FactRow] = {}
-    for row in found.facts:
-        if row.id not in linked:
+    for one in found.facts:
+        row = facts.by_id(connection, one.id)
+        if row is not None and row.id not in linked:
             linked.update({each.id: each for each in facts_read.chain(connection, row)})
-    return Chosen([row for row in linked.values() if row.erased_at is None], found.memories)
+    living = [facts_read.said(row) for row in linked.values() if row.erased_at is None]
+    return Chosen(living, found.memories)
 
 
 def _by_id(connection: sqlite3.Connection, value: str) -> Chosen:
     try:
         row = facts.find(connection, value)
-        return Chosen([] if row.erased_at is not None else [row], [])
+        return Chosen([] if row.erased_at is not None else [facts_read.said(row)], [])
     except HmdError as error:
         if error.code != "not_found" or value.startswith("#"):
             raise
@@ -132,8 +135,8 @@ def _marks(app: App, by: str, value: str, chosen: Chosen) -> list[str]:
 
 
 def _is_a_persons(chosen: Chosen) -> bool:
-    rows: list[FactRow | MemoryRow] = [*chosen.facts, *chosen.memories]
-    return any(row.authority == "human" for row in rows) or not rows
+    owners = [row.authority for row in chosen.facts] + [row.authority for row in chosen.memories]
+    return "human" in owners or not owners
 
 
 async def _propose(app: App, caller: Caller, change: AnyChange, out: Forgotten) -> Forgotten:
@@ -197,7 +200,7 @@ async def sweep(app: App) -> Forgotten:
     before = app.store.clock.peek_ms() - TRASH_MS
     found = await app.store.read(
         lambda connection: Chosen(
-            facts_read.trashed(connection, before),
+            [facts_read.said(row) for row in facts_read.trashed(connection, before)],
             [row for row, _ in forgetting.trashed_memories(connection, before)],
         )
     )
@@ -250,7 +253,7 @@ async def restore(app: App, caller: Caller, wanted: RestoreQuery) -> Forgotten:
 
 def _restorable(connection: sqlite3.Connection, name: str) -> Chosen:
     try:
-        return Chosen([facts.find(connection, name)], [])
+        return Chosen([facts_read.said(facts.find(connection, name))], [])
     except HmdError as error:
         if error.code != "not_found" or name.startswith("#"):
             raise

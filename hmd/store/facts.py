@@ -69,7 +69,7 @@ def apply(connection: sqlite3.Connection, seq: int, change: FactChange) -> FactR
         case MarkFact():
             return _mark(connection, seq, change)
         case CheckFacts():
-            _check(connection, seq, change)
+            _check(connection, change)
         case ImportFacts():
             _import(connection, seq, change)
     return None
@@ -156,7 +156,6 @@ def _revise(connection: sqlite3.Connection, seq: int, change: ReviseFact) -> Fac
         "UPDATE fact SET superseded_by = ?, closed_at = ?, closed_tx = ? WHERE number = ?",
         (row.id, since, change.at, old.number),
     )
-    note_event(connection, seq, old.id)
     return row
 
 
@@ -199,7 +198,7 @@ def check_owner(change: Change, authority: Authority, identifier: str) -> None:
 
 
 def note_event(connection: sqlite3.Connection, seq: int, identifier: str) -> None:
-    """Lets `why` find this change under a fact that it did not record."""
+    """Lets `why` find a change that leaves no time of its own on the fact."""
     connection.execute("INSERT OR IGNORE INTO fact_event VALUES (?, ?)", (identifier, seq))
 
 
@@ -225,7 +224,7 @@ def _mark(connection: sqlite3.Connection, seq: int, change: MarkFact) -> FactRow
     return msgspec.structs.replace(row, **given)
 
 
-def _check(connection: sqlite3.Connection, seq: int, change: CheckFacts) -> None:
+def _check(connection: sqlite3.Connection, change: CheckFacts) -> None:
     for verdict in change.verdicts:
         connection.execute(
             "UPDATE fact SET freshness = ?, checked_at = ?, checked_head = ? WHERE id = ?",
@@ -235,7 +234,6 @@ def _check(connection: sqlite3.Connection, seq: int, change: CheckFacts) -> None
             connection.execute(
                 "UPDATE fact SET path = ? WHERE id = ? AND path = ''", (verdict.path, verdict.fact)
             )
-        note_event(connection, seq, verdict.fact)
 
 
 # -- another store's facts --------------------------------------------------------------------
@@ -294,20 +292,20 @@ def _end_imported(connection: sqlite3.Connection, seq: int, row: FactRow) -> Non
 # -- forgetting -------------------------------------------------------------------------------
 
 
-def retract(connection: sqlite3.Connection, seq: int, change: Change, found: list[str]) -> None:
+def retract(connection: sqlite3.Connection, change: Change, found: list[str]) -> None:
     """Hides facts that are not hidden yet. Unknown ones are no error: forgetting is idempotent."""
-    for identifier in found:
-        row = by_id(connection, identifier)
-        if row is None or row.retracted_at is not None or row.erased_at is not None:
-            continue
-        check_owner(change, row.authority, row.id)
-        connection.execute(
-            "UPDATE fact SET retracted_at = ? WHERE number = ?", (change.at, row.number)
-        )
-        note_event(connection, seq, row.id)
+    names = _encode(found).decode()
+    fresh = "id IN (SELECT value FROM json_each(?)) AND retracted_at IS NULL AND erased_at IS NULL"
+    if change.actor != "terminal":
+        theirs = connection.execute(
+            f"SELECT id FROM fact WHERE {fresh} AND authority = 'human' LIMIT 1", (names,)
+        ).fetchone()
+        if theirs:
+            check_owner(change, "human", theirs[0])
+    connection.execute(f"UPDATE fact SET retracted_at = ? WHERE {fresh}", (change.at, names))
 
 
-def restore(connection: sqlite3.Connection, seq: int, change: Change, found: list[str]) -> None:
+def restore(connection: sqlite3.Connection, change: Change, found: list[str]) -> None:
     """Brings hidden facts back; that they were hidden stays known. Raises HmdError."""
     for identifier in found:
         row = by_id(connection, identifier)
@@ -322,21 +320,18 @@ def restore(connection: sqlite3.Connection, seq: int, change: Change, found: lis
             (row.id, row.retracted_at, change.at),
         )
         connection.execute("UPDATE fact SET retracted_at = NULL WHERE number = ?", (row.number,))
-        note_event(connection, seq, row.id)
 
 
-def erase(connection: sqlite3.Connection, seq: int, at: int, found: list[str]) -> None:
+def erase(connection: sqlite3.Connection, at: int, found: list[str]) -> None:
     """Empties the content of facts; their place in time and in their chains stays."""
     emptied = ", ".join(f"\"{name}\" = ''" for name in TEXTS)
-    for identifier in found:
-        connection.execute(
-            f"UPDATE fact SET {emptied}, tags = '[]', links = '[]', origin_session = '', "
-            "origin_worktree = '', checked_head = '', "
-            "retracted_at = coalesce(retracted_at, ?), erased_at = coalesce(erased_at, ?) "
-            "WHERE id = ?",
-            (at, at, identifier),
-        )
-        note_event(connection, seq, identifier)
+    connection.executemany(
+        f"UPDATE fact SET {emptied}, tags = '[]', links = '[]', origin_session = '', "
+        "origin_worktree = '', checked_head = '', "
+        "retracted_at = coalesce(retracted_at, ?1), erased_at = coalesce(erased_at, ?1) "
+        "WHERE id = ?2",
+        [(at, identifier) for identifier in found],
+    )
 
 
 # -- one row ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ Two axes are kept apart: `valid_at` in the world, `known_at` in the store. What 
 """
 
 import sqlite3
-from typing import Any
+from typing import Any, NamedTuple
 
 from hmd.core.errors import HmdError
 from hmd.core.facts import (
@@ -176,7 +176,7 @@ def why(connection: sqlite3.Connection, name: str) -> FactWhy:
         ancestors=ancestors(connection, row),
         descendants=descendants(connection, row),
         backlinks=_backlinks(connection, row.id),
-        changes=_events(connection, row.id),
+        changes=_events(connection, row),
     )
 
 
@@ -217,12 +217,20 @@ def _backlinks(connection: sqlite3.Connection, identifier: str) -> list[FactRow]
     return [row_of(row) for row in rows]
 
 
-def _events(connection: sqlite3.Connection, identifier: str) -> list[FactEvent]:
+def _events(connection: sqlite3.Connection, row: FactRow) -> list[FactEvent]:
+    """The changes that left a time on the fact, and those that were noted for it."""
+    times = {row.recorded_at, row.closed_tx, row.retracted_at, row.erased_at, row.checked_at}
+    for gap in connection.execute(
+        "SELECT retracted_at, restored_at FROM fact_gap WHERE fact_id = ?", (row.id,)
+    ):
+        times.update(gap)
+    known = sorted(time for time in times if time is not None)
     rows = connection.execute(
-        "SELECT l.seq, l.at, l.actor, l.kind FROM change_log l WHERE l.seq = "
-        "(SELECT seq FROM fact WHERE id = :id) OR l.seq IN "
-        "(SELECT seq FROM fact_event WHERE fact_id = :id) ORDER BY l.seq",
-        {"id": identifier},
+        "SELECT seq, at, actor, kind FROM change_log "
+        f"WHERE at IN ({', '.join('?' * len(known))}) OR seq IN "
+        "(SELECT seq FROM fact WHERE id = ? UNION SELECT seq FROM fact_event WHERE fact_id = ?) "
+        "ORDER BY seq",
+        (*known, row.id, row.id),
     )
     return [FactEvent(seq=seq, at=at, actor=actor, kind=kind) for seq, at, actor, kind in rows]
 
@@ -240,18 +248,15 @@ def stats(connection: sqlite3.Connection, now: int, schema: int) -> FactStats:
     ).fetchall()
     if hidden := _hidden(connection, today):
         subjects = [(name, count - hidden.get(name, 0)) for name, count in subjects]
+    gone, erased = connection.execute(
+        "SELECT count(*), count(erased_at) FROM fact WHERE retracted_at IS NOT NULL"
+    ).fetchone()
     subjects = sorted((row for row in subjects if row[1]), key=lambda row: (-row[1], row[0]))
     return FactStats(
         total=_number(connection, "SELECT count(*) FROM fact"),
         current=sum(count for _, count in subjects),
-        trash=_number(
-            connection,
-            "SELECT count(*) FROM fact WHERE retracted_at IS NOT NULL AND erased_at IS NULL",
-        ),
-        erased=_number(
-            connection,
-            "SELECT count(*) FROM fact WHERE retracted_at IS NOT NULL AND erased_at IS NOT NULL",
-        ),
+        trash=gone - erased,
+        erased=erased,
         stale=_number(
             connection,
             "SELECT count(*) FROM fact INDEXED BY fact_anchored WHERE superseded_by IS NULL "
@@ -314,12 +319,34 @@ def anchored(connection: sqlite3.Connection, after: int, limit: int) -> list[Fac
     return [row_of(row) for row in rows]
 
 
-def chosen(connection: sqlite3.Connection, by: str, value: str) -> list[FactRow]:
+class Said(NamedTuple):
+    """What forgetting must know of a fact."""
+
+    id: str
+    fact: str
+    details: str
+    authority: str
+    retracted_at: int | None
+
+
+_SAID = "SELECT f.id, f.fact, f.details, f.authority, f.retracted_at FROM fact f "
+
+
+def said(row: FactRow) -> Said:
+    return Said(row.id, row.fact, row.details, row.authority, row.retracted_at)
+
+
+def chosen(connection: sqlite3.Connection, by: str, value: str) -> list[Said]:
     """Facts that are not erased and match: by `source` or `session` exactly, by `file` (a path,
     also before a line number), by `text` anywhere in what they say."""
     choices: dict[str, tuple[str, list[Any]]] = {
-        "source": ("f.source_ref = ?", [value]),
-        "session": ("f.origin_session = ? OR f.source_ref = ?", [value, value]),
+        # The second half lets the partial indexes be used (SQLite, "Partial Indexes", 3).
+        "source": ("f.source_ref = ? AND f.source_ref <> ''", [value]),
+        "session": (
+            "(f.origin_session = ? AND f.origin_session <> '') "
+            "OR (f.source_ref = ? AND f.source_ref <> '')",
+            [value, value],
+        ),
         "file": (
             "f.path = ? OR f.source_ref = ? OR substr(f.source_ref, 1, ?) = ?",
             [value, value, len(value) + 1, value + ":"],
@@ -332,9 +359,9 @@ def chosen(connection: sqlite3.Connection, by: str, value: str) -> list[FactRow]
     }
     where, values = choices[by]
     rows = connection.execute(
-        SELECT + f"WHERE ({where}) AND f.erased_at IS NULL ORDER BY f.number", values
+        _SAID + f"WHERE ({where}) AND f.erased_at IS NULL ORDER BY f.number", values
     )
-    return [row_of(row) for row in rows]
+    return [Said(*row) for row in rows]
 
 
 def trashed(connection: sqlite3.Connection, before: int | None = None) -> list[FactRow]:

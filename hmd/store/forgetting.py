@@ -30,7 +30,7 @@ Moved = list[tuple[MemoryRow, MemoryRow]]
 
 def forget(connection: sqlite3.Connection, seq: int, change: Forget) -> Moved:
     """Hides facts and memories at once; returns the memories before and after."""
-    facts.retract(connection, seq, change, change.facts)
+    facts.retract(connection, change, change.facts)
     moved: Moved = []
     for memory, version in change.memories.items():
         row = memories.current(connection, memory)
@@ -50,7 +50,7 @@ def forget(connection: sqlite3.Connection, seq: int, change: Forget) -> Moved:
 
 def unforget(connection: sqlite3.Connection, seq: int, change: Unforget) -> Moved:
     """Raises HmdError where something is not in the trash."""
-    facts.restore(connection, seq, change, change.facts)
+    facts.restore(connection, change, change.facts)
     moved: Moved = []
     for memory, version in change.memories.items():
         row = memories.current(connection, memory)
@@ -68,7 +68,7 @@ def unforget(connection: sqlite3.Connection, seq: int, change: Unforget) -> Move
 
 def erase(connection: sqlite3.Connection, seq: int, change: Erase) -> Moved:
     """Empties what was chosen, in every version; returns memories that were in force."""
-    facts.erase(connection, seq, change.at, change.facts)
+    facts.erase(connection, change.at, change.facts)
     moved: Moved = []
     for memory in change.memories:
         row = memories.current(connection, memory)

@@ -110,7 +110,8 @@ class Marks:
 
 def normal(text: str) -> str:
     """What counts of a statement: neither case, width, spacing nor the marks around it."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    folded = " ".join(plain.casefold().split())
     return folded.lstrip(_OPEN).rstrip(_CLOSE)
 
 

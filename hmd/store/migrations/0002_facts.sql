@@ -46,12 +46,14 @@ CREATE TABLE fact (
     CHECK ((superseded_by IS NULL) = (closed_tx IS NULL))
 );
 CREATE UNIQUE INDEX fact_chain ON fact (superseded_by) WHERE superseded_by IS NOT NULL;
-CREATE INDEX fact_current ON fact (subject, valid_from, valid_to)
+-- The last three columns let it answer alone.
+CREATE INDEX fact_current
+    ON fact (subject, valid_from, valid_to, superseded_by, retracted_at, erased_at)
     WHERE superseded_by IS NULL AND retracted_at IS NULL AND erased_at IS NULL;
 CREATE INDEX fact_history ON fact (subject, recorded_at);
 CREATE INDEX fact_recorded ON fact (recorded_at);
 CREATE INDEX fact_closed ON fact (closed_tx) WHERE closed_tx IS NOT NULL;
-CREATE INDEX fact_retracted ON fact (retracted_at) WHERE retracted_at IS NOT NULL;
+CREATE INDEX fact_retracted ON fact (retracted_at, erased_at) WHERE retracted_at IS NOT NULL;
 CREATE INDEX fact_source ON fact (source_ref) WHERE source_ref <> '';
 CREATE INDEX fact_session ON fact (origin_session) WHERE origin_session <> '';
 CREATE INDEX fact_anchored ON fact (number)
@@ -73,12 +75,13 @@ CREATE TABLE fact_access (
     at      INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- One row is one change that concerned one fact, beyond the one that recorded it.
+-- One row is one change that left no time of its own on the fact that it concerned.
 CREATE TABLE fact_event (
     fact_id TEXT NOT NULL,
     seq     INTEGER NOT NULL,
     PRIMARY KEY (fact_id, seq)
 ) WITHOUT ROWID;
+CREATE INDEX change_log_at ON change_log (at);
 
 -- One row is one memory in the trash. (A fact there has `retracted_at` and no `erased_at`.)
 CREATE TABLE trash (
