@@ -18,6 +18,8 @@ from hmd.cli import (
     daemon,
     db,
     doctor,
+    eval_replay,
+    evaluate,
     export,
     fact,
     import_stores,
@@ -34,6 +36,7 @@ from hmd.cli import (
     show,
     snapshot,
     status,
+    top,
     why,
 )
 from hmd.cli.session import begin
@@ -75,6 +78,9 @@ app.add_typer(learning.trace, name="trace")
 memory.app.command("stats")(learning.stats)
 app.command("doctor")(doctor.doctor)
 app.command("logs")(logs.logs)
+app.command("top")(top.top)
+app.add_typer(evaluate.app, name="eval")
+evaluate.app.command("replay")(eval_replay.replay)
 
 
 def _version(asked: bool) -> None:
