@@ -18,7 +18,10 @@ MAY_IMPORT = {
     "recall": ({"core", "kernel"}, "pure: no store, no process, no clock"),
     "store": ({"core", "kernel"}, "the database knows nothing of learning or of processes"),
     "providers": ({"core", "kernel"}, "one extraction CLI per file"),
-    "encoder": ({"core", "kernel"}, "parent and child of the embedding process"),
+    "encoder": (
+        {"core", "kernel", "recall"},
+        "parent and child of the embedding process; the child holds the vectors, as it has numpy",
+    ),
     "transport": ({"core", "kernel"}, "moves opaque bytes"),
     "app": (
         {"core", "kernel", "hosts", "learn", "recall", "store", "providers", "encoder"},

@@ -184,9 +184,6 @@ class Index:
             return 0
         return 1 if isinstance(entry, int) else len(entry.slots)
 
-    def knows(self, word: str) -> bool:
-        return word in self._postings
-
     def ids(self) -> Iterable[str]:
         return self._slots
 
@@ -194,6 +191,11 @@ class Index:
         """The text filed under an id, "" where there is none."""
         slot = self._slots.get(identifier)
         return "" if slot is None else self._text(slot)
+
+    def length(self, identifier: str) -> int:
+        """How many words a text has."""
+        slot = self._slots.get(identifier)
+        return 0 if slot is None else self._lengths[slot]
 
     def has(self, identifier: str, words: Iterable[str]) -> tuple[str, ...]:
         """Those of `words` that a text has."""

@@ -1,0 +1,1 @@
+"""Texts to vectors, in a process of their own."""

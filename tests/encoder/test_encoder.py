@@ -1,0 +1,139 @@
+"""A real child process with the small model, and what becomes of one that fails."""
+
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from hmd.core.errors import HmdError
+from hmd.encoder.parent import EncoderProcess, command
+from hmd.encoder.protocol import Load
+
+TEXTS = ["deploy with kubectl", "tests run under vitest", "배포는 금요일에 하지 않는다"]
+
+
+@asynccontextmanager
+async def running(encoder: EncoderProcess) -> AsyncIterator[EncoderProcess]:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(encoder.run)
+        with trio.fail_after(60):
+            yield encoder
+        nursery.cancel_scope.cancel()
+
+
+async def until(encoder: EncoderProcess, state: str) -> None:
+    while encoder.state != state:
+        await trio.sleep(0.01)
+
+
+def scripted(body: str, hang_s: float = 20.0) -> tuple[EncoderProcess, list[str]]:
+    """An encoder whose child is a few lines of Python with the protocol at hand."""
+    said: list[str] = []
+    head = (
+        "import os, sys, time\nfrom hmd.encoder.protocol import *\n"
+        "def say(one): os.write(1, framed(encode(one)))\n"
+        "def hear(): return decode_message(read_frame(lambda size: os.read(0, size)))\n"
+    )
+    argv = [sys.executable, "-c", head + body]
+    return EncoderProcess(argv, said.append, hang_s=hang_s, first_pause_s=0.01), said
+
+
+async def test_it_embeds_and_finds() -> None:
+    """The way of a text: embedded, made known, found by a question like it."""
+    async with running(EncoderProcess(command("hash", "", 60), print)) as encoder:
+        vectors = await encoder.embed(TEXTS)
+        assert len(vectors) == 3 and encoder.state == "ready" and encoder.dimension == 256
+        known = dict(zip("abc", vectors, strict=True))
+        await encoder.load(Load(shelf="p", vectors=known))
+        found = await encoder.ask("금요일 배포", ["p"], 30)
+        assert found is not None and found[0][1] == "c" and found[0][0] > 0.3
+        assert await encoder.ask("vitest", ["other"], 30) == []
+        await encoder.load(Load(shelf="p", drop=["c"]))
+        found = await encoder.ask("금요일 배포", ["p"], 30)
+        assert found is not None and {name for _, name in found} == {"a", "b"}
+
+
+async def test_a_new_process_knows_what_the_old_one_knew() -> None:
+    async with running(EncoderProcess(command("hash", "", 60), print)) as encoder:
+        known = dict(zip("abc", await encoder.embed(TEXTS), strict=True))
+        again = EncoderProcess(
+            command("hash", "", 60), print, lambda: [Load(shelf="p", vectors=known)]
+        )
+        async with running(again):
+            again.warm()
+            await until(again, "ready")
+            found = await again.ask("kubectl deploy", ["p"], 30)
+            assert found is not None and found[0][1] == "a"
+
+
+async def test_a_cold_one_keeps_nobody_waiting() -> None:
+    """No answer at once, and it is started for the next question."""
+    async with running(EncoderProcess(command("hash", "", 60), print)) as encoder:
+        began = time.monotonic()
+        assert await encoder.ask("anything", ["p"], 10) is None
+        assert time.monotonic() - began < 5
+        await until(encoder, "ready")
+        assert await encoder.ask("anything", ["p"], 30) == []
+
+
+async def test_one_that_hangs_costs_the_time_limit_and_is_ended() -> None:
+    encoder, said = scripted("say(Hello(model='m', dimension=2))\ntime.sleep(100)\n", hang_s=0.3)
+    async with running(encoder):
+        encoder.warm()
+        await until(encoder, "ready")
+        pid = encoder.pid
+        assert await encoder.ask("anything", ["p"], 0.05) is None
+        while not said:
+            await trio.sleep(0.01)
+        assert "no answer" in said[0] and encoder.pid != pid
+
+
+async def test_one_that_dies_is_started_again() -> None:
+    encoder, said = scripted("say(Hello(model='m', dimension=2))\nhear()\nsys.exit(3)\n")
+    async with running(encoder):
+        encoder.warm()
+        await until(encoder, "ready")
+        assert await encoder.ask("anything", ["p"], 30) is None
+        with pytest.raises(HmdError):
+            await encoder.embed(["a"])
+        encoder.warm()
+        await until(encoder, "ready")
+        assert "ended with 3" in said[0]
+
+
+async def test_one_without_a_model_says_why() -> None:
+    encoder, said = scripted("say(Hello(error='ModuleNotFoundError: torch'))\n")
+    async with running(encoder):
+        with pytest.raises(HmdError, match="torch"):
+            await encoder.embed(["a"])
+        assert "torch" in said[0]
+
+
+async def test_a_question_goes_before_a_backfill() -> None:
+    body = (
+        "say(Hello(model='m', dimension=1))\n"
+        "while True:\n"
+        "    one = hear()\n"
+        "    if isinstance(one, Embed): time.sleep(0.02); "
+        "say(Reply(vectors=[Packed(b'a', 1.0)] * len(one.texts)))\n"
+        "    else: say(Reply(nearest=[(1.0, 'x')]))\n"
+    )
+    encoder, _ = scripted(body)
+    async with running(encoder):
+        encoder.warm()
+        await until(encoder, "ready")
+        done: list[str] = []
+
+        async def backfill() -> None:
+            await encoder.embed(["t"] * 200)
+            done.append("backfill")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(backfill)
+            await trio.sleep(0.05)
+            assert await encoder.ask("q", ["p"], 30) == [(1.0, "x")]
+            assert not done
+            nursery.cancel_scope.cancel()
