@@ -4,6 +4,7 @@ from hmd.app import costs, queue
 from hmd.app.context import DAY_MS, App
 from hmd.app.extraction import Extraction
 from hmd.core.model import LearningStatus
+from hmd.providers.base import UNAVAILABLE
 from hmd.providers.probe import HINTS
 from hmd.store import learning
 
@@ -22,15 +23,14 @@ async def learning_status(app: App, extraction: Extraction) -> LearningStatus:
         calls_today=sum(costs.is_call(run) for run in runs),
         cost_today_usd=round(sum(spent), 6) if spent else None,
     )
+    ran = await app.store.read(lambda connection: learning.latest_run(connection, "", "extraction"))
+    if ran is not None:
+        status.last_run_at, status.last_run = ran.started, ran.status
     if latest is not None:
-        status.provider, status.probe = latest.provider, latest.status
+        # An answer that was no good says nothing against the provider: it does answer.
+        usable = latest.kind == "extraction" and latest.status not in UNAVAILABLE
+        status.provider, status.probe = latest.provider, "ok" if usable else latest.status
         status.probe_at, status.probe_message = latest.started, latest.message
-        if latest.kind == "extraction":
-            status.last_run_at, status.last_run = latest.started, latest.status
-        else:
-            ran = next((run for run in runs if run.kind == "extraction"), None)
-            status.last_run_at = ran.started if ran is not None else None
-            status.last_run = ran.status if ran is not None else ""
     elif extraction.waiting == "missing":
         status.probe = "missing"
     status.probe_hint = HINTS.get(status.probe, "")

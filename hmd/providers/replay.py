@@ -2,7 +2,7 @@
 
 `replay/answers.jsonl` under the home holds one answer a line: `when` is text that the prompt must
 contain ("" for any), `answer` what the model says, or `status` and `message` for a failure. Each
-is given once. In `evidence_refs` an entry `@text` stands for the first citable line of the prompt
+is given once; to a prompt that no line fits the answer is that there is nothing to learn. In `evidence_refs` an entry `@text` stands for the first citable line of the prompt
 that contains `text`, so that recordings need no line numbers.
 """
 
@@ -33,6 +33,7 @@ class Scripted(Struct, kw_only=True):
     usage: Usage = field(default_factory=Usage)
 
 
+_NOTHING: dict[str, Any] = {"episode_summary": "", "nothing_to_learn": True, "facts": []}
 _decode = Decoder(Scripted).decode
 
 
@@ -58,7 +59,7 @@ def _answer(request: Request, folder: Path) -> Answer:
         if scripted.when in request.prompt:
             (folder / USED).write_text(json.dumps(sorted({*used, number})), encoding="utf-8")
             return _given(scripted, request.prompt)
-    return Answer(status="invalid_output", message="the script has no answer to this")
+    return _given(Scripted(answer=_NOTHING), request.prompt)
 
 
 def _used(folder: Path) -> set[int]:
