@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import busy, inside, parts, processes
+from bench import busy, facts, inside, parts, processes
 from bench.commands import commands
 from bench.figures import HEADINGS, Row
 
@@ -21,6 +21,7 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "canonical": parts.canonical_form,
     "redaction": parts.redaction,
     "snapshot": parts.snapshot_build,
+    "facts": facts.facts,
 }
 
 

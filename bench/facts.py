@@ -4,6 +4,7 @@ The reference of each row is memharness on such data on a quiet machine of two c
 process (its published figures); ours are taken in process, and over the socket as a caller sees it.
 """
 
+import os
 import random
 import sqlite3
 import time
@@ -112,6 +113,7 @@ def _over_the_socket(one: User) -> Iterator[Row]:
     memory = Memory(one.home.path, actor="terminal", cwd="/")
     now = time.time_ns() // 1_000_000
     day, after = format_time(now - 180 * DAY), format_time(now - 179 * DAY)
+    yield _row("one fsync of the journal's disk", _taken(50, partial(_fsync, one)), REMEMBER)
     yield _row("ping, over the socket", _taken(ROUNDS, partial(_ping, one)), 0.2)
     yield _row("stats, over the socket", _taken(30, memory.stats), STATS)
     yield _row(
@@ -146,6 +148,13 @@ def _ping(one: User) -> None:
     from hmd import link
 
     link.probe(one.home)
+
+
+def _fsync(one: User) -> None:
+    """What any acknowledged write waits for, whoever makes it."""
+    with open(Path(one.home.journal, "..", "fsync"), "ab", buffering=0) as file:
+        file.write(b"x" * 600)
+        os.fsync(file.fileno())
 
 
 def _remember(memory: Memory, number: int, made: list[str]) -> None:

@@ -83,7 +83,7 @@ def test_why_asks_by_the_rules_that_were_in_force_then(instance: Instance) -> No
     instance.start()
     project = instance.project()
     before = format_time(time.time_ns() // 1_000_000 - 60_000)
-    rule = instance.rule(project, "npm publish")["memory"]
+    rule = instance.rule(project, "npm publish")
     during = format_time(rule["recorded_at"])
     instance.call("memory.reject", {"id": rule["id"]})
     answers = {}
