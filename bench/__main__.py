@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import busy, facts, inside, parts, processes
+from bench import busy, facts, inside, load, parts, processes
 from bench.commands import commands
 from bench.figures import HEADINGS, Row
 
@@ -16,6 +16,7 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "inside": inside.pre_tool,
     "growth": inside.growth,
     "busy": busy.busy,
+    "load": load.load,
     "ready": processes.ready,
     "resident": processes.resident,
     "canonical": parts.canonical_form,
