@@ -20,9 +20,10 @@ from hmd.core.errors import HmdError
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
-# How long SQLite itself waits for another process's lock, and how often that is repeated.
-BUSY_TIMEOUT_S = 5.0
-BUSY_ATTEMPTS = 6
+# How long SQLite itself waits for another process's lock, and how often that is repeated. Together
+# less than what callers have (10 s): a change is refused while somebody still hears of it.
+BUSY_TIMEOUT_S = 2.0
+BUSY_ATTEMPTS = 4
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
