@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.live import figures
-from tests.live.host import Host, a_host
+from tests.live.host import Host, Town, a_host
 from tests.live.instance import Instance, short_directory
 
 _FAILED = pytest.StashKey[bool]()
@@ -41,6 +41,13 @@ def host() -> Iterator[Host]:
     """A user of Claude Code with a home of its own; nothing is installed yet."""
     with a_host() as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def town() -> Iterator[Town]:
+    """One installation for the cases of a module, each in a repository of its own."""
+    with a_host() as made:
+        yield Town(made)
 
 
 @pytest.fixture

@@ -239,6 +239,7 @@ class Session:
         self.env = env
         self.mode = "default"
         self.uses = 0
+        self.last: Payload = {}
 
     def send(self, event: str, **fields: Any) -> Answer:
         answer = self.host.hook(event, self.payload(event, **fields), env=self.env)
@@ -258,7 +259,8 @@ class Session:
     def call(self, tool: str = "Bash", **given: Any) -> Payload:
         self.uses += 1
         use = f"toolu_{self.name}_{self.uses}"
-        return {"tool_name": tool, "tool_input": given, "tool_use_id": use}
+        self.last = {"tool_name": tool, "tool_input": given, "tool_use_id": use}
+        return self.last
 
     def start(self, source: str = "startup") -> Answer:
         return self.send("SessionStart", source=source)
@@ -280,7 +282,7 @@ class Session:
         if not answer.held:
             response = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
             self.send("PostToolUse", **call, tool_response=response)
-        self.batch(call, output)
+        self.batch(output)
         return answer
 
     def failed(self, command: str, error: str = "Exit code 1\nit failed") -> Answer:
@@ -288,15 +290,35 @@ class Session:
         answer = self.send("PreToolUse", **call)
         if not answer.held:
             self.send("PostToolUseFailure", **call, error=error, is_interrupt=False)
-        self.batch(call, error)
+        self.batch(error)
         return answer
 
-    def batch(self, call: "Payload | None" = None, response: str = "") -> Answer:
-        calls = [{**call, "tool_response": response}] if call else []
-        return self.send("PostToolBatch", tool_calls=calls)
+    def batch(self, response: str = "hook error") -> Answer:
+        """The end of the batch that the latest call stood in alone."""
+        return self.send("PostToolBatch", tool_calls=[{**self.last, "tool_response": response}])
 
     def stop(self) -> Answer:
         return self.send("Stop", stop_hook_active=False, last_assistant_message="Done.")
+
+
+class Town:
+    """A host with one installation and many repositories."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._installed = False
+
+    def place(self, name: str, *rules: "tuple[str, str]", enabled: bool = True) -> Session:
+        """A new repository with rules (signature, level), and a session in it."""
+        project = self.host.repository(name)
+        if not self._installed:
+            self._installed = True
+            self.host.install(project)
+        elif enabled:
+            self.host.hmctl("project", "enable", cwd=project)
+        for signature, level in rules:
+            self.host.rule(project, signature, level)
+        return Session(self.host, project, name)
 
 
 def drained(
