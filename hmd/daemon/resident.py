@@ -7,6 +7,7 @@ answer is the one a stub would have given from the same files.
 
 from collections import OrderedDict
 
+from hmd.daemon.ledgers import Ledgers
 from hmd.daemon.places import Places
 from hmd.kernel import event as ev
 from hmd.kernel import ledger, turn
@@ -29,6 +30,7 @@ class Resident:
         self.home = home
         self.kernel_hash = kernel_hash
         self._places = Places(home)
+        self._ledgers = Ledgers(home)
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._turns: OrderedDict[str, Turn] = OrderedDict()
 
@@ -62,11 +64,11 @@ class Resident:
             if len(self._turns) > SESSIONS:
                 self._save(*self._turns.popitem(last=False))
         self._turns.move_to_end(key)
-        turn.catch_up(held, self.home.ledger(key))
+        self._ledgers.catch_up(key, held)
         return held
 
     def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
-        return ledger.append(self.home.ledger(key), data)
+        return self._ledgers.append(key, self._turns.get(key), data)
 
     # -- the daemon's own --
 
@@ -93,6 +95,7 @@ class Resident:
             self._save(key, held)
         if kind == ev.SESSION_END:
             self._turns.pop(key, None)
+            self._ledgers.close(key)
 
     def save_all(self) -> None:
         """Writes a checkpoint of every turn that has moved since its last one."""
@@ -103,6 +106,7 @@ class Resident:
         for snapshot in self._snapshots.values():
             snapshot.close()
         self._snapshots.clear()
+        self._ledgers.close_all()
 
     def _save(self, key: str, held: Turn) -> None:
         turn.catch_up(held, self.home.ledger(key))  # our own last line is not folded in yet

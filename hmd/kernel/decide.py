@@ -135,9 +135,10 @@ def before_tool(
 
 
 def consider(
-    record: "Record", subject: Subject, turn: Turn, at: int
+    record: "Record", subject: Subject, turn: Turn, at: int, explain: bool = False
 ) -> "tuple[str, str, Met | None]":
-    """Whether a rule applies to a call: (suppression kind, reason, how it met or None)."""
+    """Whether a rule applies to a call: (suppression kind, reason, how it met or None). Why a
+    signature misses is told only if asked for: finding it takes longer than the miss."""
     if "before_tool" not in record["triggers"]:
         return "trigger_mismatch", "it is not for before_tool", None
     if record["expires"] is not None and record["expires"] <= at:
@@ -155,7 +156,7 @@ def consider(
         if not subject.in_scope(record["scope"], turn.last_path):
             return "scope_mismatch", f"nothing the call touches lies in {record['scope']}", None
         return "", "", Met("match", subject.key)
-    met = subject.meet(record)
+    met = subject.meet(record, explain)
     if met.how == MISS:
         return "signature_mismatch", met.reason, None
     # A person who gives both wants both; what was learned keeps its scope as a hint only.

@@ -47,7 +47,7 @@ def explain(rules: Rules, turn: Turn, event: ev.Event, root: str, home: str = ""
             if one is not None:
                 out.fired.append((record, one.level, one.how))
                 continue
-            kind, text, met = consider(record, subject, turn, event.at)
+            kind, text, met = consider(record, subject, turn, event.at, explain=True)
             if met is not None:
                 kind, text = suppressed.get(record["id"], _outranked(record, verdict))
             out.silent.append((record, kind, text))

@@ -17,13 +17,22 @@ LIMIT = 5 * 1024 * 1024
 ROTATIONS = 3
 
 
+_seconds: "dict[int, str]" = {}  # the latest second as text: many calls share one
+
+
 def stamp(at: int) -> str:
     """ms since the epoch as ISO 8601 in UTC."""
-    try:
-        moment = time.gmtime(at // 1000)
-    except (OverflowError, ValueError, OSError):
-        moment = time.gmtime(0)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", moment) + f".{at % 1000:03d}Z"
+    second = at // 1000
+    text = _seconds.get(second)
+    if text is None:
+        try:
+            moment = time.gmtime(second)
+        except (OverflowError, ValueError, OSError):
+            moment = time.gmtime(0)
+        text = time.strftime("%Y-%m-%dT%H:%M:%S", moment)
+        _seconds.clear()
+        _seconds[second] = text
+    return f"{text}.{at % 1000:03d}Z"
 
 
 def line(header: "dict[str, str]", outcome: "Outcome", duration: float, by: str) -> str:
@@ -48,6 +57,8 @@ def line(header: "dict[str, str]", outcome: "Outcome", duration: float, by: str)
 
 def _word(text: str) -> str:
     """A host's name fit for a log line."""
+    if text.isalnum():
+        return text[:80]
     return "".join([char if char.isalnum() or char in ":/_.-" else "_" for char in text[:80]])
 
 

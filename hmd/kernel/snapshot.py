@@ -66,6 +66,7 @@ class Snapshot:
         "_fd",
         "_filed",
         "_header",
+        "_index",
         "_kernel",
         "_tail",
         "_tail_buckets",
@@ -83,6 +84,7 @@ class Snapshot:
         self._cache_size = cache
         self._cache: dict[str, list[tuple[str, Record]]] = {}
         self._fd = -1
+        self._index = b""  # table and postings, where buckets are kept; else read as needed
         self._header: Record = {}
         self._base_generation = 0
         self._base_stat: tuple[int, ...] | None = None
@@ -192,14 +194,16 @@ class Snapshot:
         """(offset, length, CRC-32) of each record in the bucket; None if the table is damaged."""
         header = self._header
         slots = header["slots"]
-        slot = self._pread(SLOT_BYTES, header["table"] + name % slots * SLOT_BYTES)
+        slot = self._pread_index(SLOT_BYTES, name % slots * SLOT_BYTES)
         if len(slot) < SLOT_BYTES:
             return None
         start, count, check = _u32(slot, 0), _u32(slot, 4), _u32(slot, 8)
+        if not count:
+            return None if check else []  # the CRC of nothing is 0
         if count > header["postings"]:
             return None
         size = count * POSTING_BYTES
-        data = self._pread(size, header["table"] + slots * SLOT_BYTES + start) if size else b""
+        data = self._pread_index(size, slots * SLOT_BYTES + start) if size else b""
         if len(data) < size or crc32(data) != check:
             return None
         return [
@@ -213,6 +217,7 @@ class Snapshot:
     def _open_base(self, stat: "tuple[int, ...] | None") -> None:
         self.close()
         self._header = {}
+        self._index = b""
         self._base_generation = 0
         self._filed = None
         self._cache.clear()
@@ -233,6 +238,9 @@ class Snapshot:
         self._base_generation = generation if isinstance(generation, int) else 0
         if self.problem or self._foreign:
             self._file_all()
+        elif self._cache_size:
+            table = self._header["table"]
+            self._index = self._pread(opened.st_size - table, table)
 
     @property
     def _foreign(self) -> bool:
@@ -268,6 +276,12 @@ class Snapshot:
         if known and damaged and not self.problem:
             self.problem = f"snapshot: {damaged} damaged record(s) skipped"
         return rows
+
+    def _pread_index(self, size: int, at: int) -> bytes:
+        """`size` bytes from `at` on, counted from the table's first."""
+        if self._index:
+            return self._index[at : at + size]
+        return self._pread(size, self._header["table"] + at)
 
     def _pread(self, size: int, offset: int) -> bytes:
         try:

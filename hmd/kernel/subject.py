@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from hmd.kernel.shell.signature import Signature
     from hmd.kernel.shell.unit import Unit
     from hmd.kernel.targets import Target
 
@@ -40,6 +41,9 @@ class Met:
         self.reason = reason
 
 
+_MISSED = Met(MISS)
+
+
 class Subject:
     """A call with its canonical form (shell tools) or target (others), relative to one root.
 
@@ -50,7 +54,8 @@ class Subject:
 
     def __init__(self, call: ev.Call, cwd: str, root: str, home: str) -> None:
         self.call = call
-        relative = normalize_path(cwd, cwd, root, home)
+        at_root = cwd == root and cwd.startswith("/")
+        relative = "." if at_root else normalize_path(cwd, cwd, root, home)
         self.cwd = relative
         self.form: Form | None = None
         self.target: Target | None = None
@@ -117,35 +122,37 @@ class Subject:
         out += ["s:" + segment for segment in segments]
         return out
 
-    def meet(self, record: "Record") -> Met:
-        """Holds the record's signature against the call."""
+    def meet(self, record: "Record", explain: bool = False) -> Met:
+        """Holds the record's signature against the call; a miss has its reason if asked for."""
         sig = record["sig"]
         if sig["tool"] not in (self.call.tool, "*"):
-            return Met(MISS, reason=f"the signature is for {sig['tool']}")
-        met = self._positive(record, sig)
+            return Met(MISS, reason=f"the signature is for {sig['tool']}") if explain else _MISSED
+        met = self._positive(record, sig, explain)
         if not sig["negate"]:
             return met
         if met.how == MISS:
             return Met(MATCH, self.key)
         return Met(MISS, reason="the call matches the pattern that is excluded")
 
-    def _positive(self, record: "Record", sig: "Record") -> Met:
+    def _positive(self, record: "Record", sig: "Record", explain: bool) -> Met:
         if sig["kind"] == "cmd":
-            return self._command(record, sig)
+            return self._command(record, sig, explain)
         if self.form is None:
             field = sig["target"].partition(".")[2]
             target = self.target
             if target is not None and target.matches(sig["kind"], sig["pattern"], field):
                 return Met(MATCH, self.key)
+            if not explain:
+                return _MISSED
             return Met(MISS, reason=f"{sig['kind']} {sig['pattern']!r} does not match the target")
-        return self._command_text(sig)
+        return self._command_text(sig, explain)
 
-    def _command(self, record: "Record", sig: "Record") -> Met:
+    def _command(self, record: "Record", sig: "Record", explain: bool) -> Met:
         if self.form is None:
             return Met(MISS, reason="the call is no command")
         if sig["plain"] is None:
             return Met(MISS, reason="the signature cannot be read")
-        parsed = match.from_plain(sig["plain"])
+        parsed = _parsed(sig["plain"])
         unit = match.matches(parsed, self.form)
         if unit is not None:
             return Met(MATCH, unit_key(unit))
@@ -153,9 +160,9 @@ class Subject:
             unit = match.hidden(parsed, self.form)
             if unit is not None:
                 return Met(HIDDEN, unit_key(unit))
-        return Met(MISS, reason=match.why_not(parsed, self.form))
+        return Met(MISS, reason=match.why_not(parsed, self.form)) if explain else _MISSED
 
-    def _command_text(self, sig: "Record") -> Met:
+    def _command_text(self, sig: "Record", explain: bool) -> Met:
         """A glob, regex or substring signature on a shell tool looks at the text of the command;
         a glob without a blank looks at the paths in it as well."""
         pattern, text = sig["pattern"], self.call.target
@@ -164,9 +171,13 @@ class Subject:
                 " " not in pattern and any(glob_matches(pattern, path) for path in self.paths)
             )
         else:
-            hit = target_of("command", text).matches(sig["kind"], pattern)
+            if self.target is None:
+                self.target = target_of("command", text)  # once for all such rules
+            hit = self.target.matches(sig["kind"], pattern)
         if hit:
             return Met(MATCH, self.key)
+        if not explain:
+            return _MISSED
         return Met(MISS, reason=f"{sig['kind']} {pattern!r} does not match the command")
 
     def in_scope(self, scope: str, last_path: str) -> bool:
@@ -188,6 +199,23 @@ class Subject:
             if glob_matches(scope, place) or glob_matches(scope, place + "/x"):
                 return True
         return not self.paths and bool(last_path) and glob_matches(scope, last_path)
+
+
+# Signatures of records that stay in memory, by the identity of their stored form (which is held
+# here too, so that no other object can take its place).
+_SIGNATURES_KEPT = 4096
+_signatures: "dict[int, tuple[Record, Signature]]" = {}
+
+
+def _parsed(plain: "Record") -> "Signature":
+    held = _signatures.get(id(plain))
+    if held is not None:
+        return held[1]
+    if len(_signatures) >= _SIGNATURES_KEPT:
+        _signatures.clear()
+    parsed = match.from_plain(plain)
+    _signatures[id(plain)] = (plain, parsed)
+    return parsed
 
 
 def subject_of(event: ev.Event, root: str, home: str) -> Subject:

@@ -296,18 +296,22 @@ def catch_up(turn: Turn, path: str) -> bool:
         if size < turn.offset:
             turn.__init__()  # type: ignore[misc]
         while turn.offset < size:
-            data = system.pread(descriptor, 1 << 20, turn.offset)
-            found, used = ledger.records(data)
-            if not used:
+            if not take(turn, system.pread(descriptor, 1 << 20, turn.offset)):
                 break
-            for one in found:
-                fold(turn, one)
-            turn.offset += used
     except OSError:
         return False
     finally:
         system.close(descriptor)
     return True
+
+
+def take(turn: Turn, data: bytes) -> int:
+    """Folds the records in `data`, which begins at the state's offset; returns their bytes."""
+    found, used = ledger.records(data)
+    for one in found:
+        fold(turn, one)
+    turn.offset += used
+    return used
 
 
 def write_checkpoint(turn: Turn, path: str) -> bool:

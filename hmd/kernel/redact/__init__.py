@@ -23,18 +23,39 @@ GAP = "\n…\n"
 # Masking can bring a word to a boundary and so reveal a further match; it settles in two passes.
 _PASSES = 4
 _SHORTEST = 8
+# Short texts in which nothing was found: a call's words are redacted once for each place that keeps
+# them. What holds a secret is never kept.
+_CLEAN_KEPT, _CLEAN_LENGTH = 1024, 512
+_clean: "dict[str, None]" = {}
 
 
 def redact(text: str) -> str:
     """`text` with every secret replaced by `<redacted>`."""
+    if text in _clean:
+        return text
+    spans = _find(text)
+    if not spans:
+        _remember(text)
+        return text
+    return _redact(text, spans)
+
+
+def _remember(text: str) -> None:
+    if len(text) <= _CLEAN_LENGTH:
+        if len(_clean) >= _CLEAN_KEPT:
+            _clean.clear()
+        _clean[text] = None
+
+
+def _redact(text: str, spans: "Spans") -> str:
     for _ in range(_PASSES):
-        spans = _find(text)
         if not spans:
             break
         masked = _mask(text, spans)
         if masked == text:
             break
         text = masked
+        spans = _find(text)
     return text
 
 
