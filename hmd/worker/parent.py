@@ -113,7 +113,11 @@ class WorkerProcess:
 
     async def _died(self, error: BaseException) -> None:
         process = self._process
-        code = process.poll() if process is not None else None
+        code = None
+        if process is not None:
+            with trio.move_on_after(1):  # it has closed its pipes: its end is a moment away
+                await process.wait()
+            code = process.returncode
         if code != 0:  # 0: it had been idle and left as the job came
             self._pause = min(max(self._pause * 2, FIRST_PAUSE_S), LONGEST_PAUSE_S)
             self._say(f"the worker died ({code if code is not None else error})")

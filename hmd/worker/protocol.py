@@ -20,7 +20,7 @@ class Reply(Struct, kw_only=True):
     """`result` is the job's, encoded; `error` what kept it from one, as one line, and `trace` the
     lines for the log."""
 
-    result: Raw = Raw(b"")
+    result: Raw = Raw(b"\xc0")  # nil
     error: str = ""
     trace: str = ""
 
