@@ -5,7 +5,10 @@ that no automatic path brings it back (hmd/store/tombstones.py).
 """
 
 import sqlite3
+from pathlib import Path
 from typing import NamedTuple
+
+import trio
 
 from hmd.app.context import App, Caller, only_people
 from hmd.core import ids
@@ -21,8 +24,10 @@ from hmd.core.facts import (
     TrashRow,
 )
 from hmd.core.model import MemoryRow
+from hmd.hosts.table import HOSTS
+from hmd.kernel.address import session_key
 from hmd.kernel.snapshot import USER
-from hmd.store import facts, facts_read, forgetting, memories
+from hmd.store import facts, facts_read, forgetting, memories, redo, scrub
 from hmd.store.facts_read import Said
 
 DAY_MS = 86_400_000
@@ -76,7 +81,7 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
         out.erase_at = None
         await _erase(app, caller, out, hide.marks)
         if by == "session":
-            out.notes.append("its ledger is overwritten where it quotes what was forgotten")
+            await _erase_session(app, value, out)
     return out
 
 
@@ -179,6 +184,14 @@ async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str]) -> 
     out.scrubbed = await _go_through(app, change.erasure, places)
 
 
+async def _erase_session(app: App, session: str, out: Forgotten) -> None:
+    """The session's own ledger goes as a whole, whichever host it was."""
+    keys = [session_key(host, session) for host in HOSTS]
+    home = app.store.home
+    out.scrubbed += await trio.to_thread.run_sync(scrub.scrub_sessions, home, keys)
+    out.notes.append("a session that is still open goes on being recorded")
+
+
 async def _go_through(app: App, erasure: str, places: set[str | None]) -> list[str]:
     """The files' part of an erasing, also after a kill."""
     for place in sorted(place or USER for place in places):
@@ -188,6 +201,7 @@ async def _go_through(app: App, erasure: str, places: set[str | None]) -> list[s
 
 async def resume(app: App) -> None:
     """Ends erasings that a kill interrupted. Run at start."""
+    await trio.to_thread.run_sync(redo.finish, Path(app.store.home.ledgers))
     waiting = await app.store.read(forgetting.pending)
     if waiting:
         await app.snapshots.rebuild_all()

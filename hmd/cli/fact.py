@@ -440,6 +440,25 @@ def check(
         show.answer(f"  {show.short(verdict.fact)} is {verdict.freshness} now")
 
 
+@app.command("tidy")
+def tidy(ctx: typer.Context, json: Json = False) -> None:
+    """Show what a gardener would look at: split subjects, long facts, facts the code has left."""
+    from hmd.core import facts  # late
+
+    found = session_of(ctx).call("fact.tidy", {}, facts.FactTidy)
+    if json:
+        show.json_answer(found)
+        return
+    for names in found.fragmented:
+        show.answer("one subject, spelled apart: " + ", ".join(show.line(name) for name in names))
+    for row in found.long:
+        show.answer("long, and tied to no code: " + fact_lines.fact(row)[:200])
+    for row in found.stale:
+        show.answer("left by the code: " + fact_lines.fact(row))
+    if not (found.fragmented or found.long or found.stale):
+        show.note("nothing to tidy")
+
+
 # -- words ------------------------------------------------------------------------------------
 
 

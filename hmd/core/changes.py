@@ -299,6 +299,7 @@ class ReviseMemory(Change, kw_only=True, tag="revise_memory"):
     version: str
     content: Content
     evidence: list[Evidence] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
 
 
 class SettleProposal(Change, kw_only=True, tag="settle_proposal"):

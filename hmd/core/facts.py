@@ -341,6 +341,15 @@ class StaleList(Struct, kw_only=True):
     changed: list[Verdict] = field(default_factory=list)
 
 
+class FactTidy(Struct, kw_only=True):
+    """`fact.tidy`: what a gardener would look at. `fragmented` are spellings of one subject, `long`
+    facts that read like a description of code and are tied to none, `stale` those the code left."""
+
+    fragmented: list[list[str]] = field(default_factory=list)
+    long: list[FactRow] = field(default_factory=list)
+    stale: list[FactRow] = field(default_factory=list)
+
+
 class RulesAt(Struct, kw_only=True):
     """`rules.at`: the rules in force at an instant, written as people write times."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import trio
 
-from hmd.app import backup, exports, facts, forget, imports, rules_at, staleness
+from hmd.app import backup, exports, facts, forget, imports, rules_at, staleness, tidy
 from hmd.app.context import App
 from hmd.app.context import Caller as Asking
 from hmd.core.errors import HmdError
@@ -27,6 +27,7 @@ FACT_CASES: dict[str, UseCase] = {
     "fact.why": facts.why,
     "fact.stats": facts.stats,
     "fact.near": facts.near,
+    "fact.tidy": tidy.tidy,
     "fact.trash": forget.trash,
     "rules.at": rules_at.rules_at,
     "db.backup": backup.backup,

@@ -300,6 +300,25 @@ def about(
     ).fetchall()
 
 
+def subjects(connection: sqlite3.Connection) -> list[str]:
+    """Every subject of a fact that is neither replaced nor forgotten, by name."""
+    rows = connection.execute(
+        "SELECT DISTINCT subject FROM fact INDEXED BY fact_current WHERE superseded_by IS NULL "
+        "AND retracted_at IS NULL AND erased_at IS NULL ORDER BY subject"
+    )
+    return [row[0] for row in rows]
+
+
+def long(connection: sqlite3.Connection, characters: int) -> list[FactRow]:
+    """Living facts of at least so many characters, by number."""
+    rows = connection.execute(
+        SELECT + "WHERE f.superseded_by IS NULL AND f.retracted_at IS NULL "
+        f"AND f.erased_at IS NULL AND length(f.fact) >= ? AND {_VISIBLE} ORDER BY f.number",
+        (characters,),
+    )
+    return [row_of(row) for row in rows]
+
+
 def living(connection: sqlite3.Connection) -> list[FactRow]:
     """Every fact that is neither replaced nor forgotten, in the order of their numbers."""
     rows = connection.execute(

@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from hmd.core.changes import (
     OpenProposal,
     RememberFact,
     ReviseFact,
+    ReviseMemory,
     decode_entry,
     encode,
 )
@@ -48,16 +50,57 @@ def run(connection: sqlite3.Connection, home: Home, journal: Journal, erasure: s
     facts, memories = wanted[erasure]
     gone = {*facts, *memories}
     words = _words(journal, gone)
+    with _transaction(connection):
+        _scrub_episodes(connection, words)
     changed = [str(path) for path in scrub_backups(Path(home.backups), facts, memories, words)]
     changed += [str(path) for path in _scrub_files(Path(home.path), words)]
     # The journal last: it is where the words are found again after a kill.
     changed += [str(path) for path in scrub_journal(journal, gone)]
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute(
-        "UPDATE erasure SET done_at = (SELECT max(at) FROM change_log) WHERE id = ?", (erasure,)
-    )
-    connection.execute("COMMIT")
+    with _transaction(connection):
+        connection.execute(
+            "UPDATE erasure SET done_at = (SELECT max(at) FROM change_log) WHERE id = ?", (erasure,)
+        )
     clean_pages(connection)
+    return changed
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    db.patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    db.patiently(lambda: connection.execute("COMMIT"))
+
+
+def _scrub_episodes(connection: sqlite3.Connection, words: set[str]) -> None:
+    """Summaries of past turns that say it; they can be made again from what is left of a ledger."""
+    for word in sorted(words):
+        if len(word) >= SHORTEST:
+            connection.execute(
+                "UPDATE episode SET summary = '', told = '' "
+                "WHERE instr(summary, ?1) OR instr(told, ?1)",
+                (word,),
+            )
+
+
+def scrub_sessions(home: Home, keys: list[str]) -> list[str]:
+    """Overwrites the ledgers of sessions by blanks, line by line, and drops their turns; returns
+    the paths. `keys` as in `hmd.kernel.address.session_key`."""
+    changed = []
+    for key in keys:
+        path = Path(home.ledger(key))
+        if not path.is_file():
+            continue
+        data = path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        blanks = b"\n".join(b" " * len(line) for line in whole.split(b"\n"))
+        if blanks != whole:
+            redo.overwrite(path, [(0, blanks)])
+            changed.append(str(path))
+        Path(home.turn(key)).unlink(missing_ok=True)
     return changed
 
 
@@ -88,7 +131,7 @@ def _words_of(change: AnyChange, gone: set[str]) -> Iterator[str]:
             for row in change.rows:
                 if row.id in gone:
                     yield from (row.fact, row.details)
-        case AddMemory():
+        case AddMemory() | ReviseMemory():
             if change.memory in gone:
                 yield from (change.content.summary, change.content.details)
                 yield from (each.excerpt for each in change.evidence)
@@ -144,7 +187,7 @@ def scrub_backups(
         temporary.write_bytes(path.read_bytes())
         temporary.chmod(0o600)
         try:
-            if not _scrub_database(temporary, facts, memories):
+            if not _scrub_database(temporary, facts, memories, words):
                 continue
             with open(temporary, "rb") as file:
                 os.fsync(file.fileno())
@@ -159,7 +202,7 @@ def scrub_backups(
     return changed
 
 
-def _scrub_database(path: Path, facts: list[str], memories: list[str]) -> bool:
+def _scrub_database(path: Path, facts: list[str], memories: list[str], words: set[str]) -> bool:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute("PRAGMA secure_delete = ON")
@@ -176,6 +219,8 @@ def _scrub_database(path: Path, facts: list[str], memories: list[str]) -> bool:
             )
         for memory in memories:
             _scrub_memory(connection, memory)
+        if "episode" in tables:
+            _scrub_episodes(connection, words)
         if "proposal" in tables:
             _scrub_proposals(connection, {*facts, *memories})
         connection.execute("COMMIT")

@@ -23,6 +23,7 @@ from hmd.core.changes import (
     OpenProposal,
     RememberFact,
     ReviseFact,
+    ReviseMemory,
 )
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactContent
@@ -32,6 +33,8 @@ KEY_NAME = "tombstone.key"
 _KEY_BYTES = 32
 _MARK_BYTES = 16
 _OPEN, _CLOSE = " \t\r\n\"'`([{<", " \t\r\n\"'`)]}>.!?;:,。、！？"
+
+_BRINGS_TEXT = (AddMemory, ReviseMemory, RememberFact, ReviseFact)
 
 C = TypeVar("C", bound=AnyChange)
 
@@ -99,6 +102,8 @@ class Marks:
             case AddMemory():
                 marks = self.of_memory(change.content, change.origin.session)
                 return msgspec.structs.replace(change, marks=marks)
+            case ReviseMemory():
+                return msgspec.structs.replace(change, marks=self.of_memory(change.content, ""))
             case ImportFacts():
                 rows = [self.of_fact(row, row.origin.session) for row in change.rows]
                 return msgspec.structs.replace(change, marks=rows)
@@ -141,7 +146,7 @@ def known(connection: sqlite3.Connection, marks: Iterable[str]) -> bool:
 def admit(connection: sqlite3.Connection, change: AnyChange, *, direct: bool) -> None:
     """Refuses what was forgotten, whoever brings it; a person who says it anew at a terminal
     (`direct`: not by accepting what something else proposed) lifts the tombstone instead."""
-    if not isinstance(change, (AddMemory, RememberFact, ReviseFact)) or not change.marks:
+    if not isinstance(change, _BRINGS_TEXT) or not change.marks:
         return
     if direct and change.actor == "terminal":
         lift(connection, change.marks)

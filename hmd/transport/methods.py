@@ -110,6 +110,7 @@ _FACTS = (
     _read("fact.why", facts.FactRef, facts.FactWhy),
     _read("fact.stats", Nothing, facts.FactStats),
     _read("fact.near", facts.NearQuery, facts.NearList),
+    _read("fact.tidy", Nothing, facts.FactTidy),
     _read("fact.trash", Nothing, facts.TrashList),
     _read("rules.at", facts.RulesAt, facts.RulesList),
     _change("db.backup", Nothing, facts.BackupReport, deadline_ms=120_000, retry_safe=True),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hmd.app import anchors, backup, facts, rules_at, staleness
+from hmd.app import anchors, backup, facts, rules_at, staleness, tidy
 from hmd.app.context import App, Caller
 from hmd.app.similar import similarity, words
 from hmd.core.changes import CreateProject, ForgetProject
@@ -19,9 +19,11 @@ from hmd.core.facts import (
     FactRef,
     FactRevision,
     FactSpan,
+    FactTidy,
     NearQuery,
     RulesAt,
     StaleQuery,
+    Verdict,
 )
 from hmd.core.times import format_time
 from tests.app.conftest import Place
@@ -262,6 +264,22 @@ async def test_the_blob_is_gits_own(repository: Path) -> None:
         path.write_text(text, encoding="utf-8")
         assert anchors.blob_of(path) == git(repository, "hash-object", "f")
     assert anchors.blob_of(repository / "absent") == ""
+
+
+async def test_the_gardener_names_what_people_would_tidy(app: App) -> None:
+    """Guards split subjects, long code maps and stale facts; a clean store has none."""
+    await remember(app, "short", subject="build box")
+    assert await tidy.tidy(app, PERSON, None) == FactTidy()
+    await remember(app, "short", subject="Build-Box")
+    files = "the parser is in src/a/parse.py, its tables in src/a/tables.py, tests in tests/a.py"
+    code_map = await remember(app, files + ", and so on" * 12)
+    stale = await remember(app, "old", path="gone.py")
+    verdict = Verdict(fact=stale, freshness="stale")
+    await staleness.record(app, PERSON, "0" * 40, [verdict])
+    found = await tidy.tidy(app, PERSON, None)
+    assert found.fragmented == [["Build-Box", "build box"]]
+    assert [row.id for row in found.long] == [code_map]
+    assert [row.id for row in found.stale] == [stale]
 
 
 # -- rules, and the database ------------------------------------------------------------------

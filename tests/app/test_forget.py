@@ -24,6 +24,7 @@ from hmd.core.facts import (
 )
 from hmd.core.model import Content, MemoryDraft, MemoryFilter, MemoryRef, Origin, ProposalRef
 from hmd.core.times import format_time
+from hmd.kernel.address import session_key
 from hmd.store import redo
 from tests.app.conftest import Place
 from tests.store.helpers import dump, remove_database
@@ -320,3 +321,26 @@ async def test_agents_record_facts_but_a_persons_words_only_change_by_proposal(a
     assert SECRET not in await recalled(app)
     with pytest.raises(HmdError, match="an agent cannot"):
         await forget.forget(app, AGENT, ForgetQuery(id=own, hard=True))
+
+
+async def test_erasing_a_session_takes_its_ledger_and_summaries_along(
+    app: App, place: Place
+) -> None:
+    """Guards what a session left besides facts: ledger, turn, and what past turns are told as."""
+    await remember(app, SECRET, session="s-17")
+    key = session_key("claude-code", "s-17")
+    ledger, turn = Path(place.home.ledger(key)), Path(place.home.turn(key))
+    for path in (ledger, turn):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b'\n{"said": "in other words"}\n\n{"open')
+    await app.store.operate(
+        lambda one: one.execute(
+            "INSERT INTO episode VALUES ('e', 's-17', '', 1, 1, 1, 1, '', 1, 0, 0, 0, 'done', 0, "
+            "0, 0, '', ?, ?, '')",
+            ("…" + SECRET, SECRET),
+        )
+    )
+    gone = await forget.forget(app, PERSON, ForgetQuery(session="s-17", hard=True))
+    assert str(ledger) in gone.scrubbed and not turn.exists()
+    assert ledger.read_bytes() == b"\n" + b" " * 26 + b'\n\n{"open'
+    assert copies(Path(place.home.path), SECRET, "in other words") == []
