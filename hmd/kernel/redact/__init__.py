@@ -95,32 +95,32 @@ def clip(text: str, head: int, tail: int = 0) -> str:
     head, tail = max(head, 0), max(tail, 0)
     if size <= head + tail:
         return _fit(redact(text), head + tail)
-    first = _clip_head(text, head) if head else ""
+    # A text of a few thousand characters is read whole on both sides of the gap: once is enough.
+    spans = _find(text) if head and tail and size <= min(head, tail) + BEYOND else None
+    first = _clip_head(text, head, spans) if head else ""
     if not tail:
         return first
-    last = _clip_tail(text, tail)
+    last = _clip_tail(text, tail, spans)
     return first + GAP + last if first else last
 
 
-def _clip_head(text: str, head: int) -> str:
+def _clip_head(text: str, head: int, found: "Spans | None") -> str:
+    """`found`: the spans of all of `text`, where they are known."""
     window = text[: _next_space(text, min(len(text), head + BEYOND))]
-    return _fit(redact(_mask(window, _cut_spans(window, 0, head), 0, head)), head)
+    spans = _find(window) if found is None else found
+    return _fit(redact(_mask(window, [span for span in spans if span[0] < head], 0, head)), head)
 
 
-def _clip_tail(text: str, tail: int) -> str:
+def _clip_tail(text: str, tail: int, found: "Spans | None") -> str:
     size = len(text)
     start = _previous_space(text, max(0, size - tail - BEYOND))
     window = text[start:]
     cut = size - tail - start
-    spans = _find(window)
+    spans = _find(window) if found is None else list(found)
     if structure.open_block(text, start):
         spans.append((0, structure.block_end(window, 0)))
     kept = redact(_mask(window, spans, cut, len(window)))
     return kept if len(kept) <= tail else _fit_end(kept, tail)
-
-
-def _cut_spans(window: str, start: int, end: int) -> "Spans":
-    return [span for span in _find(window) if span[0] < end and span[1] > start]
 
 
 def _next_space(text: str, at: int) -> int:
