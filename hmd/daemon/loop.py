@@ -3,6 +3,7 @@
 The socket listens before the store is open: hook calls need only files.
 """
 
+import gc
 import importlib
 import os
 import signal
@@ -156,6 +157,9 @@ class Daemon:
                 for problem in use_cases.app.store.problems:
                     self._log.line(problem)
                 services.store.opened(use_cases)
+                # All that is loaded stays: the collector, which holds up hook calls while it runs,
+                # need not look at it again.
+                gc.freeze()
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(use_cases.learn)
                     await self._keep_settings(use_cases)
