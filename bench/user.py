@@ -16,17 +16,17 @@ from typing import Any
 import trio
 
 from bench.memories import memories
-from hmd.app.snapshots import record_of
+from hmd.app import projects
+from hmd.app.context import App, caller_at
+from hmd.app.snapshots import Snapshots, record_of
 from hmd.core.changes import AddMemory, Batch
 from hmd.core.clock import SystemClock
 from hmd.core.config import Config, verdict_settings
 from hmd.core.ids import new_id
 from hmd.core.model import Content, ProjectRef
 from hmd.daemon import start
-from hmd.daemon.calls import opened
 from hmd.daemon.process import ask
 from hmd.daemon.ready import READY
-from hmd.daemon.services import Caller
 from hmd.hosts.table import HOSTS
 from hmd.kernel import answer, payload
 from hmd.kernel.address import Home
@@ -36,6 +36,7 @@ from hmd.kernel.snapshot import USER
 from hmd.setup import copies, install
 from hmd.setup.surroundings import base_interpreter
 from hmd.store import snapshot_file
+from hmd.store.store import Store
 
 PYTHON_PASS = [base_interpreter().path, "-I", "-S", "-c", "pass"]  # what hooks run with
 STORE_OPENS_S = 30.0
@@ -91,11 +92,11 @@ class User:
         trio.run(self._fill, number)
 
     async def _fill(self, number: int) -> None:
-        caller = Caller({"actor": "terminal", "cwd": str(self.project)})
         clock = SystemClock()
-        async with opened(self.home, clock, self.kernel_hash, Config()) as use_cases:
-            ref = ProjectRef(path=str(self.project))
-            await use_cases.run("project.enable", caller, ref)
+        async with Store.open(self.home, clock, self.kernel_hash) as store:
+            app = App(store, Snapshots(store, Config()), Config())
+            caller = caller_at(self.home, str(self.project), "terminal", (str(self.directory),))
+            await projects.enable(app, caller, ProjectRef(path=str(self.project)))
             rows = memories(number, self.project_id)
             changes: list[Any] = [
                 AddMemory(
@@ -109,7 +110,7 @@ class User:
                 for row in rows
             ]
             batch = Batch(actor="terminal", at=clock.now_ms(), changes=changes)
-            await use_cases.app.snapshots.commit(batch)
+            await app.snapshots.commit(batch)
 
     def session(self, name: str, calls: int, commands: list[str]) -> None:
         """A host session of `calls` finished calls, written by the path that hooks take."""
