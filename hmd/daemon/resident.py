@@ -10,7 +10,7 @@ from collections import OrderedDict
 from hmd.daemon.ledgers import Ledgers
 from hmd.daemon.places import Places
 from hmd.kernel import event as ev
-from hmd.kernel import ledger, turn
+from hmd.kernel import hot, ledger, turn
 from hmd.kernel.address import Home
 from hmd.kernel.project import Project, adopt
 from hmd.kernel.rules import Rules
@@ -23,6 +23,9 @@ BUCKETS = 4096  # parsed buckets kept of each snapshot
 _LAST_OF_A_TURN = frozenset([ev.STOP, ev.STOP_FAILURE, ev.SESSION_END])
 
 
+Recaller = Callable[[Project, Turn, ev.Event], None]
+
+
 class Resident:
     """Snapshots and turns of one home, the least recently used given up first."""
 
@@ -30,6 +33,8 @@ class Resident:
         self.home = home
         self.kernel_hash = kernel_hash
         self._places = Places(home)
+        # Puts what a prompt or a command finds into its event; null until the store is open.
+        self.recaller: Recaller | None = None
         self._ledgers = Ledgers(home)
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._turns: OrderedDict[str, Turn] = OrderedDict()
@@ -66,6 +71,12 @@ class Resident:
         self._turns.move_to_end(key)
         self._ledgers.catch_up(key, held)
         return held
+
+    def recall(self, project: Project, turn: Turn, event: ev.Event) -> None:
+        if event.kind == ev.SESSION_START:
+            event.hot = hot.read(self.home, project.id)
+        elif self.recaller is not None:
+            self.recaller(project, turn, event)
 
     def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
         return self._ledgers.append(key, self._turns.get(key), data)

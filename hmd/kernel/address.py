@@ -125,6 +125,10 @@ class Home:
     def by_path(self, location: str) -> str:
         return self.path + "/projects/by-path/" + digest(location, 24)
 
+    def hot(self, name: str) -> str:
+        """The block of lasting context of a project id or `user` (hmd/kernel/hot.py)."""
+        return self.path + "/hot/" + name
+
     def notice(self, project_id: str) -> str:
         """Lines for the user at the start of a session (hmd/kernel/notice.py)."""
         return self.path + "/notice/" + project_id

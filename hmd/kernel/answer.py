@@ -43,11 +43,15 @@ if TYPE_CHECKING:
         def turn(self, key: str) -> Turn:
             """The session's state, everything in its ledger folded in."""
 
+        def recall(self, project: Project, turn: Turn, event: ev.Event) -> None:
+            """Puts what else is to be said into the event: its `hot`, `recalled` and `past`."""
+
         def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
             """Appends `data`, the encoded `record`; False where it could not be written whole."""
 
 
 PATHS_KEPT = 12
+RECALLING = frozenset([ev.SESSION_START, ev.PROMPT, ev.POST_TOOL, ev.TOOL_FAILURE])
 
 
 class Outcome:
@@ -104,6 +108,8 @@ def _serve(
     key = session_key(event.host, event.session)
     rules = sources.rules(project)
     turn = sources.turn(key)
+    if event.kind in RECALLING:
+        sources.recall(project, turn, event)
     verdict = decide(rules, turn, event, project.root, user_home)
     if event.kind == ev.SESSION_START and event.detail != "compact" and not verdict.repeat:
         from hmd.kernel import notice  # late: once a session

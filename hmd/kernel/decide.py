@@ -77,8 +77,8 @@ def decide(
     if event.kind == ev.SESSION_START:
         return session_start(rules, turn, event)
     if event.kind == ev.TOOL_FAILURE and event.call is not None:
-        return after_tool(rules, turn, event, home)
-    return Verdict()
+        return _also(after_tool(rules, turn, event, home), event.recalled, turn)
+    return _also(Verdict(), event.recalled, turn)
 
 
 def _repeated(first: "list[object]", event: ev.Event) -> Verdict:
@@ -305,13 +305,35 @@ def give(
 
 
 def before_model(rules: Rules, turn: Turn, event: ev.Event) -> Verdict:
-    """Baseline rows, which hold with the daemon up or down."""
-    return _standing(rules, turn, event, "before_model", BASELINE)
+    """Baseline rows, which hold with the daemon up or down, and what the prompt's words find."""
+    verdict = _standing(rules, turn, event, "before_model", BASELINE)
+    return _also(verdict, event.past, turn)
 
 
 def session_start(rules: Rules, turn: Turn, event: ev.Event) -> Verdict:
-    """Lasting context: baseline rows, decisions, constraints and workflows."""
-    return _standing(rules, turn, event, "session_start", START)
+    """Lasting context: baseline rows, decisions, constraints and workflows; then the hot index."""
+    verdict = _standing(rules, turn, event, "session_start", START)
+    ids, text = event.hot
+    if text:
+        verdict.context = f"{verdict.context}\n{text}" if verdict.context else text
+        verdict.delivery = "with_result"
+        known = {one.id for one in verdict.fired}
+        verdict.fired += [Fired(name, ADVISE, "advised", "") for name in ids if name not in known]
+    return verdict
+
+
+def _also(verdict: Verdict, records: "list[Record]", turn: Turn) -> Verdict:
+    """Adds rows that were chosen within a budget of their own, each once a session."""
+    if records:
+        before = verdict.context
+        known = {one.id for one in verdict.fired}
+        fresh = [record for record in records if record["id"] not in known]
+        chosen = give(verdict, fresh, turn, len(fresh), 1 << 20)
+        if before:
+            parts = [before, verdict.context] if chosen else [before]
+            verdict.context = "\n".join(parts)
+        verdict.fired += [Fired(one["id"], ADVISE, "advised", "") for one in chosen]
+    return verdict
 
 
 def _standing(rules: Rules, turn: Turn, event: ev.Event, trigger: str, bucket: str) -> Verdict:
@@ -327,6 +349,8 @@ def _standing(rules: Rules, turn: Turn, event: ev.Event, trigger: str, bucket: s
             elif trigger == "before_model" or record["baseline"] or record["type"] in START_TYPES:
                 records.append(record)
     records.sort(key=lambda one: (not one["baseline"], -one["score"], -one["updated"], one["id"]))
+    standing = {record["id"] for record in records}
+    records += [record for record in event.recalled if record["id"] not in standing]
     fresh = turn
     if trigger == "session_start" and event.detail in ("compact", "clear"):
         fresh = Turn()  # what was given before is gone from the model's view

@@ -4,6 +4,10 @@ Canonical tool names: `bash` (any shell; `dialect` says which), `edit`, `write`,
 `mcp:SERVER/TOOL`, and a host's other tools in lower case.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SESSION_START = "session_start"
 PROMPT = "prompt"
 PRE_TOOL = "pre_tool"
@@ -79,9 +83,12 @@ class Event:
         "delivery",
         "detail",
         "host",
+        "hot",
         "kind",
         "mode",
+        "past",
         "prompt",
+        "recalled",
         "session",
         "subjects",
         "text",
@@ -103,8 +110,11 @@ class Event:
         self.calls: list[Call] = []
         self.cwd = ""
         self.detail = ""
+        self.hot: tuple[list[str], str] = ([], "")  # ids and text of the hot index
         self.mode = ""
+        self.past: list[dict[str, Any]] = []  # episodes that the prompt is about
         self.prompt = ""
+        self.recalled: list[dict[str, Any]] = []  # what the event's own words find, best first
         self.subjects: dict[str, object] = {}  # what hmd.kernel.subject read of the call, per root
         self.text = ""
         self.transcript = ""

@@ -1,10 +1,12 @@
 """The answer path's sources on disk: what a stub without a daemon, and `hmctl why`, decide from."""
 
+from hmd.kernel import event as ev
 from hmd.kernel import ledger, system, turn
 from hmd.kernel.address import Home
 from hmd.kernel.project import Project, adopt, resolve
 from hmd.kernel.rules import Rules
 from hmd.kernel.snapshot import Snapshot, open_snapshot
+from hmd.kernel.turn import Turn
 
 
 class FileSources:
@@ -50,6 +52,13 @@ class FileSources:
         if self.writes and state.offset - state.saved > turn.CHECKPOINT_EVERY:
             turn.write_checkpoint(state, self.home.turn(key))
         return state
+
+    def recall(self, project: Project, turn: Turn, event: ev.Event) -> None:
+        """The hot index as it was last written; nothing is searched without a daemon."""
+        if event.kind == ev.SESSION_START:
+            from hmd.kernel import hot  # late: once a session
+
+            event.hot = hot.read(self.home, project.id)
 
     def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
         return self.writes and ledger.append(self.home.ledger(key), data)

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from hmd.hosts.table import HOSTS
+from hmd.kernel import event as ev
 from hmd.kernel import ledger
 from hmd.kernel.address import Home, session_key
 from hmd.kernel.answer import answer
@@ -32,6 +33,9 @@ class Memory:
 
     def turn(self, key: str) -> Turn:
         return self.turns.setdefault(key, Turn())
+
+    def recall(self, project: Project, turn: Turn, event: ev.Event) -> None:
+        """Nothing is searched: these plays are about rules."""
 
     def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
         fold(self.turn(key), record)
