@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from hmd.core import model
+from hmd.core import facts, model
 from hmd.core.config import load as load_config
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
@@ -260,6 +260,7 @@ def _daemon(patient: Patient) -> Iterator[Check]:
         yield Check("daemon", FAIL, f"it serves {found.home}", "run hmctl daemon restart")
     yield from _store(found)
     yield from _memories(patient)
+    yield from _facts(patient)
 
 
 def _store(found: model.Status) -> Iterator[Check]:
@@ -300,6 +301,23 @@ def _memories(patient: Patient) -> Iterator[Check]:
         yield Check("memories", WARN, f"{row.id[:8]} can never act: {why}", do)
     if not dead:
         yield Check("memories", OK, f"{len(found.rows)} in force, all can act")
+
+
+def _facts(patient: Patient) -> Iterator[Check]:
+    try:
+        found: facts.FactTidy = patient.call("fact.tidy", {}, facts.FactTidy)
+    except HmdError as error:
+        yield Check("facts", WARN, str(error), error.do or "try again")
+        return
+    do = "run hmctl fact tidy"
+    if found.fragmented:
+        yield Check("facts", WARN, f"{len(found.fragmented)} subjects are spelled apart", do)
+    if found.long:
+        yield Check("facts", WARN, f"{len(found.long)} describe code and are tied to none", do)
+    if found.stale:
+        yield Check("facts", WARN, f"{len(found.stale)} were left by the code", do)
+    if not (found.fragmented or found.long or found.stale):
+        yield Check("facts", OK, "nothing to tidy")
 
 
 def unreachable(row: model.MemoryRow) -> str:
