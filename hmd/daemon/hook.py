@@ -54,6 +54,10 @@ class Hooks:
                 self._resident.settle(outcome.key, outcome.event.kind)
                 self._heard(outcome.key, outcome.event.kind, outcome.event.cwd)
             status, out = frame.OK, outcome.out
+            if outcome.unwritten:
+                # The stub may have the room, or the descriptor, that this process lacks.
+                self._log.once_a_minute("ledger", "a ledger cannot be appended to")
+                status, out = frame.RETRY, b""
         except Exception as error:
             self._log.trouble("deciding a hook call", error)
             self._metrics.failed += 1

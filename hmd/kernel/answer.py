@@ -56,9 +56,10 @@ RECALLING = frozenset([ev.SESSION_START, ev.PROMPT, ev.POST_TOOL, ev.TOOL_FAILUR
 
 class Outcome:
     """An answer with what the hook log says of it. `out` is what the hook prints; `status` is ok,
-    bad_stdin, disabled, snapshot_missing or skipped:REASON (docs/internals.md)."""
+    bad_stdin, disabled, snapshot_missing or skipped:REASON (docs/internals.md); `unwritten`: the
+    event could not be appended to the ledger."""
 
-    __slots__ = ("event", "generation", "key", "out", "status", "verdict")
+    __slots__ = ("event", "generation", "key", "out", "status", "unwritten", "verdict")
 
     def __init__(self, status: str, out: bytes = b"") -> None:
         self.status = status
@@ -67,6 +68,7 @@ class Outcome:
         self.verdict: Verdict | None = None
         self.generation = 0
         self.key = ""
+        self.unwritten = False
 
 
 def answer(
@@ -115,13 +117,16 @@ def _serve(
         from hmd.kernel import notice  # late: once a session
 
         verdict.notice = "\n".join(notice.lines(sources.home, project.id, event.at))
+    unwritten = False
     if not verdict.repeat:
         record = describe(event, verdict, turn, project, user_home)
         if not sources.append(key, record, ledger.encode(record)):
+            unwritten = True
             # Without a line a hold could never be lifted: one-time holds become advice.
             verdict = decide(rules, turn, event, project.root, user_home, can_hold=False)
     outcome = Outcome("ok" if rules.sources else "snapshot_missing")
     outcome.event, outcome.verdict, outcome.key = event, verdict, key
+    outcome.unwritten = unwritten
     outcome.generation = max(rules.generations(), default=0)
     printed = host.answer(verdict, event)
     if printed is not None:

@@ -117,3 +117,27 @@ def test_detail_is_for_the_debug_switch_and_tells_no_words(home: Home) -> None:
     assert len(lines) == 3
     assert json.loads(lines[2])["delivery"] == "d2"
     assert "a-secret" not in "".join(lines)
+
+
+def test_an_event_that_cannot_be_written_here_is_left_to_the_stub(
+    home: Home, tmp_path: Path
+) -> None:
+    """Guards against an answer whose event is nowhere: a daemon without disk or descriptors says
+    `retry`, and the stub, which may have both, decides and writes."""
+    project = tmp_path / "app"
+    (project / ".git").mkdir(parents=True)
+    Path(home.everywhere).parent.mkdir(parents=True)
+    Path(home.everywhere).touch()
+    log = LinesOnly()
+    hooks = Hooks(Resident(home, "k"), Metrics(), HookLog(home, lambda: False), log)
+    call = {
+        "session_id": "s", "cwd": str(project), "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1",
+    }  # fmt: skip
+    header = {"host": "claude-code", "event": "PreToolUse", "at": "1000", "delivery": "d"}
+    ledgers = Path(home.path) / "ledger"
+    ledgers.write_text("in the way")
+    assert hooks.decide(header, json.dumps(call).encode())[0] == frame.RETRY
+    assert any("appended" in line for line in log.lines)
+    ledgers.unlink()
+    assert hooks.decide(header, json.dumps(call).encode())[0] == frame.OK
