@@ -26,8 +26,8 @@ from hmd.kernel.address import digest
 from hmd.learn.schema import SUMMARY_MAX
 
 CONFIDENCE, IMPORTANCE = 0.9, 0.6
-# Changes in one journal line: a list of 2,000 bullets must not keep a hook waiting.
-_BATCH = 25
+# Changes in one journal line. Each is one transaction, and one new base of the snapshot.
+_BATCH = 400
 
 
 async def read(

@@ -1,6 +1,7 @@
 """Keeps the snapshot files true: a line in the tail after each change, a new base when needed."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import trio
@@ -21,6 +22,8 @@ from hmd.store.store import Store
 _PAGE = 16
 # How long work on the loop goes on before others get their turn.
 _BREATH_NS = 200_000
+# Changes of one commit that become lines of the tail.
+_TAIL_LINES = 64
 # Trust of an automatic row by how often it was confirmed; a person's is 1.
 _TRUST = (0.65, 0.8, 0.95)
 
@@ -43,6 +46,8 @@ class Snapshots:
     def __init__(self, store: Store, config: Config) -> None:
         self.config = config
         self.problems: list[str] = []
+        # Told of every change once it lasts, before the caller is.
+        self.watchers: list[Callable[[AnyChange, Applied], None]] = []
         self._store = store
         self._order = trio.Lock()  # tail lines are written in the order of their changes
         self._building: dict[str, trio.Lock] = {}
@@ -57,11 +62,17 @@ class Snapshots:
         """
         async with self._order:
             applied = await self._store.apply(change)
-            for touched in applied.memories:
-                self._publish(applied.seq, touched)
+            if len(applied.memories) > _TAIL_LINES:
+                # An import: one new base is built sooner than so many lines are read by every hook.
+                self._due |= {name or USER for name in applied.snapshots}
+            else:
+                for touched in applied.memories:
+                    self._publish(applied.seq, touched)
             for fix in applied.fixes:
                 record = fix_record(fix.row) if fix.row is not None else None
                 self._append(fix.project, applied.seq, fix.id, record)
+        for watcher in self.watchers:
+            watcher(change, applied)
         for project in applied.projects:
             await self._project_changed(project)
         for name in sorted(self._due):

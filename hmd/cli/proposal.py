@@ -10,6 +10,7 @@ from hmd.cli import show
 from hmd.cli.outcomes import tell
 from hmd.cli.session import Json, session_of
 from hmd.core import model
+from hmd.core.errors import HmdError
 
 app = typer.Typer(no_args_is_help=True, help="Suggestions that wait for a person.")
 
@@ -44,10 +45,29 @@ def list_(
 
 
 @app.command("accept")
-def accept(ctx: typer.Context, id_: Id, note: Note = "", json: Json = False) -> None:
-    """Carry out what a proposal suggests."""
-    request = model.ProposalRef(id=id_, note=note)
-    tell(session_of(ctx).call("proposal.accept", request, model.Outcome), "accepted", json)
+def accept(
+    ctx: typer.Context,
+    id_: Annotated[
+        str, typer.Argument(metavar="[ID]", help="Identifier, or its first digits.")
+    ] = "",
+    kind: Annotated[str, typer.Option("--kind", help="With --all: of one kind.")] = "",
+    all_: Annotated[bool, typer.Option("--all", help="Every open one of the kind.")] = False,
+    note: Note = "",
+    json: Json = False,
+) -> None:
+    """Carry out what a proposal suggests, or all of one kind."""
+    session = session_of(ctx)
+    if bool(id_) == (all_ and bool(kind)):
+        raise HmdError("usage", "name one proposal, or --kind KIND --all")
+    wanted = [id_]
+    if not id_:
+        filter_ = model.ProposalFilter(kind=kind, limit=100_000)
+        wanted = [row.id for row in session.call("proposal.list", filter_, model.ProposalList).rows]
+    if not wanted:
+        show.note(f"no open proposal of kind '{kind}'")
+    for name in wanted:
+        request = model.ProposalRef(id=name, note=note)
+        tell(session.call("proposal.accept", request, model.Outcome), "accepted", json)
 
 
 @app.command("reject")

@@ -32,8 +32,7 @@ _CREDENTIALS = (
     "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK",
     "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "OPENAI_API_KEY", "CODEX_API_KEY",
 )  # fmt: skip
-LOGIN = _ROUTING + _CREDENTIALS
-ALLOWED = frozenset(_GENERAL + LOGIN)
+ALLOWED = frozenset(_GENERAL + _ROUTING + _CREDENTIALS)
 
 
 def child_environment(environ: Mapping[str, str], recorded: Recorded) -> dict[str, str]:

@@ -15,8 +15,8 @@ RETRY_MS = 10 * 60 * 1000
 
 HINTS: dict[str, str] = {
     "ok": "",
-    "not_logged_in": "log in from a terminal (claude auth login, or codex login); where the login"
-    " is a variable, run hmctl daemon restart in a shell that has it",
+    "not_logged_in": "log in from a terminal (claude auth login, or codex login); a login that is"
+    " a variable must stand in the environment of the daemon's service",
     "missing": "install the claude or codex CLI, or set HMD_CLAUDE_BIN or HMD_CODEX_BIN",
     "nested_refusal": "the CLI refuses to run inside another session: run hmctl daemon restart in"
     " a plain terminal",

@@ -2,8 +2,9 @@
 
 `replay/answers.jsonl` under the home holds one answer a line: `when` is text that the prompt must
 contain ("" for any), `answer` what the model says, or `status` and `message` for a failure. Each
-is given once; to a prompt that no line fits the answer is that there is nothing to learn. In `evidence_refs` an entry `@text` stands for the first citable line of the prompt
-that contains `text`, so that recordings need no line numbers.
+is given once; to a prompt that no line fits the answer is that there is nothing to learn. In
+`evidence_refs` an entry `@text` stands for the first citable line of the prompt that contains
+`text`, so that recordings need no line numbers.
 """
 
 import json

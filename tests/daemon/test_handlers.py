@@ -14,6 +14,7 @@ from hmd.core.errors import HmdError
 from hmd.core.model import MemoryList
 from hmd.daemon.calls import USE_CASES
 from hmd.daemon.handlers import WITHOUT_STORE, Handlers
+from hmd.daemon.learning_calls import LEARNING_CASES
 from hmd.daemon.lifecycle import OwnerRecord
 from hmd.daemon.resident import Resident
 from hmd.daemon.services import Caller, Services
@@ -74,8 +75,9 @@ def bench(home: Home) -> Bench:
 
 def test_every_method_has_exactly_one_function() -> None:
     """Guards the table against methods that are promised and not there, and the other way."""
-    assert set(WITHOUT_STORE) | set(USE_CASES) == set(METHODS)
-    assert not set(WITHOUT_STORE) & set(USE_CASES)
+    tables = (WITHOUT_STORE, USE_CASES, LEARNING_CASES)
+    assert {name for table in tables for name in table} == set(METHODS)
+    assert sum(map(len, tables)) == len(METHODS)
 
 
 async def test_ping_status_and_stop_need_no_store(bench: Bench) -> None:
