@@ -73,13 +73,13 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
         marks=_marks(app, by, value, chosen),
         by=by,
     )
-    if caller.is_agent and _is_a_persons(chosen):
+    if caller.is_agent and (by != "id" or chosen.memories or _is_a_persons(chosen)):
         return await _propose(app, caller, hide, out)
     out.seq = (await app.snapshots.commit(hide)).seq
     out.erase_at = now + TRASH_MS
     if wanted.hard:
         out.erase_at = None
-        await _erase(app, caller, out, hide.marks)
+        await _erase(app, caller, out, hide.marks, _words(chosen))
         if by == "session":
             await _erase_session(app, value, out)
     return out
@@ -131,17 +131,14 @@ def _by_id(connection: sqlite3.Connection, value: str) -> Chosen:
 def _marks(app: App, by: str, value: str, chosen: Chosen) -> list[str]:
     """Bars the very statements, and the source, session or file where that was named."""
     make = app.store.marks.mark
-    texts = [text for row in chosen.facts for text in (row.fact, row.details)]
-    texts += [text for row in chosen.memories for text in (row.summary, row.details)]
-    found = {make("text", text) for text in texts}
+    found = {make("text", text) for text in _words(chosen)}
     if by in ("source", "session", "file"):
         found.add(make(by, value))
     return sorted(found - {""})
 
 
 def _is_a_persons(chosen: Chosen) -> bool:
-    owners = [row.authority for row in chosen.facts] + [row.authority for row in chosen.memories]
-    return "human" in owners or not owners
+    return any(row.authority == "human" for row in chosen.facts)
 
 
 async def _propose(app: App, caller: Caller, change: AnyChange, out: Forgotten) -> Forgotten:
@@ -167,7 +164,9 @@ async def _propose(app: App, caller: Caller, change: AnyChange, out: Forgotten) 
 # -- erasing ----------------------------------------------------------------------------------
 
 
-async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str]) -> None:
+async def _erase(
+    app: App, caller: Caller, out: Forgotten, marks: list[str], words: set[str]
+) -> None:
     """Erases at once what `out` names, and whatever proposals would bring it back as."""
     proposed = await app.store.read(lambda connection: forgetting.proposed(connection, set(marks)))
     change = Erase(
@@ -181,7 +180,7 @@ async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str]) -> 
     applied = await app.snapshots.commit(change)
     out.seq = applied.seq
     places = {touched.after.project for touched in applied.memories}
-    out.scrubbed = await _go_through(app, change.erasure, places)
+    out.scrubbed = await _go_through(app, change.erasure, places, words)
 
 
 async def _erase_session(app: App, session: str, out: Forgotten) -> None:
@@ -192,11 +191,20 @@ async def _erase_session(app: App, session: str, out: Forgotten) -> None:
     out.notes.append("a session that is still open goes on being recorded")
 
 
-async def _go_through(app: App, erasure: str, places: set[str | None]) -> list[str]:
+async def _go_through(
+    app: App, erasure: str, places: set[str | None], words: set[str]
+) -> list[str]:
     """The files' part of an erasing, also after a kill."""
     for place in sorted(place or USER for place in places):
         await app.snapshots.rebuild(place)  # the old base and tail still hold the text
-    return await app.store.scrub(erasure)
+    return await app.store.scrub(erasure, words)
+
+
+def _words(chosen: Chosen) -> set[str]:
+    """What is looked for in files, besides what the journal still says of it."""
+    texts = [text for row in chosen.facts for text in (row.fact, row.details)]
+    texts += [text for row in chosen.memories for text in (row.summary, row.details)]
+    return {text for text in texts if text.strip()}
 
 
 async def resume(app: App) -> None:
@@ -222,7 +230,8 @@ async def sweep(app: App) -> Forgotten:
         facts=[row.id for row in found.facts], memories=[row.id for row in found.memories]
     )
     if found.facts or found.memories:
-        await _erase(app, Caller(actor="terminal"), out, _marks(app, "id", "", found))
+        marks = _marks(app, "id", "", found)
+        await _erase(app, Caller(actor="terminal"), out, marks, _words(found))
     return out
 
 

@@ -36,7 +36,15 @@ _FACT = (ch.RememberFact, ch.ReviseFact, ch.MarkFact, ch.CheckFacts, ch.ImportFa
 _LEARNING = (ch.SetLearned, ch.SetClaims, ch.LearnFixes, ch.RecordRun)
 # What an agent may do itself: facts advise nobody by themselves, and what a person said is checked
 # where the fact is known (facts.check_owner).
-_AGENTS_OWN = (ch.OpenProposal, ch.CreateProject, *_FACT, ch.Forget)
+_AGENTS_OWN = (
+    ch.OpenProposal,
+    ch.CreateProject,
+    ch.RememberFact,
+    ch.ReviseFact,
+    ch.MarkFact,
+    ch.CheckFacts,
+    ch.Forget,
+)
 
 
 class Touched(NamedTuple):

@@ -22,7 +22,7 @@ from hmd.core.changes import (
 )
 from hmd.core.errors import HmdError
 from hmd.core.facts import ERASED
-from hmd.core.model import MemoryRow
+from hmd.core.model import AGENT_ACTORS, MemoryRow
 from hmd.store import blank, facts, memories, tombstones
 
 Moved = list[tuple[MemoryRow, MemoryRow]]
@@ -30,6 +30,9 @@ Moved = list[tuple[MemoryRow, MemoryRow]]
 
 def forget(connection: sqlite3.Connection, seq: int, change: Forget) -> Moved:
     """Hides facts and memories at once; returns the memories before and after."""
+    if change.actor in AGENT_ACTORS and (change.memories or change.by != "id"):
+        # It would lift a rule that holds it, or keep a session from being learned from.
+        raise HmdError("refused", "an agent forgets only facts of its own, one by one")
     facts.retract(connection, change, change.facts)
     moved: Moved = []
     for memory, version in change.memories.items():

@@ -42,14 +42,20 @@ SHORTEST = 8
 _APART = frozenset(["app", "db", "journal", "backup", "run", "snapshot", "models", "projects"])
 
 
-def run(connection: sqlite3.Connection, home: Home, journal: Journal, erasure: str) -> list[str]:
+def run(
+    connection: sqlite3.Connection,
+    home: Home,
+    journal: Journal,
+    erasure: str,
+    words: set[str],
+) -> list[str]:
     """Goes through all files for one erasing; returns the paths of those that were changed."""
     wanted = {one: (facts, memories) for one, facts, memories in forgetting.pending(connection)}
     if erasure not in wanted:
         return []
     facts, memories = wanted[erasure]
     gone = {*facts, *memories}
-    words = _words(journal, gone)
+    words = words | _words(journal, gone)
     with _transaction(connection):
         _scrub_episodes(connection, words)
     changed = [str(path) for path in scrub_backups(Path(home.backups), facts, memories, words)]

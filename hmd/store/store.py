@@ -5,7 +5,7 @@ daemon alone opens a store to write, under the home's lock.
 """
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TypeVar
@@ -172,12 +172,15 @@ class Store:
         self._last_backup = now
         return path
 
-    async def scrub(self, erasure: str) -> list[str]:
+    async def scrub(self, erasure: str, words: Iterable[str] = ()) -> list[str]:
         """Removes the content of an erasing from database pages, journal, backups and files;
-        returns their paths. Done twice it does nothing the second time."""
+        returns their paths. `words` are looked for besides what the journal says. Done twice it
+        does nothing the second time."""
         async with self._copying:  # a copy that is being made would keep what goes
             return await self._db.write(
-                lambda connection: scrub.run(connection, self.home, self._journal, erasure)
+                lambda connection: scrub.run(
+                    connection, self.home, self._journal, erasure, set(words)
+                )
             )
 
     def note_access(self, facts: list[str], at: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hmd.app import facts, forget, memories, proposals
 from hmd.app.context import App, Caller
 from hmd.core import ids
-from hmd.core.changes import AddMemory, RememberFact
+from hmd.core.changes import AddMemory, Forget, ImportFacts, RememberFact
 from hmd.core.errors import HmdError
 from hmd.core.facts import (
     FactContent,
@@ -261,7 +261,7 @@ async def test_an_erasing_that_was_killed_is_ended_at_the_next_start(
 ) -> None:
     """Guards a kill after the change was made and before the files were gone through."""
 
-    async def killed(_: App, __: str, ___: object) -> list[str]:
+    async def killed(*_: object) -> list[str]:
         return []
 
     with monkeypatch.context() as patched:
@@ -321,6 +321,28 @@ async def test_agents_record_facts_but_a_persons_words_only_change_by_proposal(a
     assert SECRET not in await recalled(app)
     with pytest.raises(HmdError, match="an agent cannot"):
         await forget.forget(app, AGENT, ForgetQuery(id=own, hard=True))
+
+
+async def test_an_agent_forgets_only_facts_of_its_own(app: App) -> None:
+    """Guards rules that hold it, and learning from its session, against an agent's forgetting."""
+    own = await remember(app, "the queue is redis", AGENT)
+    rule = await app.make(rule_of("never push", "", "", "extraction"))
+    assert rule.memory is not None
+    for query in (
+        ForgetQuery(id=rule.memory.id),
+        ForgetQuery(text="redis"),
+        ForgetQuery(session="s-1"),
+    ):
+        assert (await forget.forget(app, AGENT, query)).proposal
+    change = Forget(actor="mcp", at=app.now(), memories={rule.memory.id: ids.new_id()}, by="id")
+    with pytest.raises(HmdError, match="facts of its own"):
+        await app.make(change)
+    with pytest.raises(HmdError, match="only propose"):
+        await app.make(ImportFacts(actor="mcp", at=app.now(), rows=[]))
+    assert (await app.store.get_memory(rule.memory.id)).status == "active"
+    assert await recalled(app) == ["the queue is redis"]
+    assert (await forget.forget(app, AGENT, ForgetQuery(id=own))).facts == [own]
+    assert await recalled(app) == []
 
 
 async def test_erasing_a_session_takes_its_ledger_and_summaries_along(
