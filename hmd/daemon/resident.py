@@ -6,6 +6,7 @@ answer is the one a stub would have given from the same files.
 """
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from hmd.daemon.ledgers import Ledgers
 from hmd.daemon.places import Places
