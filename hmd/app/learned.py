@@ -193,6 +193,11 @@ class Writer:
 
     def _add(self, row: learn.Row) -> list[AnyChange]:
         first = row.supports[0] if row.supports else None
+        if row.id in self._current:
+            # What stood there was erased, or became another thing; a second look finds this one.
+            row = msgspec.structs.replace(row, id=_second_id(row))
+        if row.id in self._current:
+            return []
         added = AddMemory(
             actor="extraction",
             at=self._now,
@@ -364,10 +369,18 @@ async def write_plan(
     wanted = list(planned)
     names = {one.row.id for one in wanted if isinstance(one, learn.Revise)}
     names |= {one.memory for one in wanted if isinstance(one, learn.Attach)}
+    for one in wanted:
+        if isinstance(one, learn.Add):
+            names |= {one.row.id, _second_id(one.row)}
     page = await app.store.read(lambda connection: _page(connection, sorted(names)))
     current = {row.id: row for row, _ in page}
     opened = {row.id for row in await app.store.list_proposals(ProposalFilter(limit=100_000))}
     return Writer(current, opened, settings, app.now()).changes(wanted)
+
+
+def _second_id(row: learn.Row) -> str:
+    first = row.supports[0].episode if row.supports else ""
+    return digest(f"{row.id}\x1f{first}", 32)
 
 
 _CONTENT = Content.__struct_fields__

@@ -65,20 +65,20 @@ class Learning:
         self.extraction = Extraction(app, worker, environ, say)
         self._trouble = trouble
         self._heard: dict[str, None] = {}
+        self._begun: dict[str, None] = {}
+        self._swept = 0.0
         self._wake = trio.Event()
         self._serve = trio.Event()
         self._reading = trio.Lock()
-        self._looked_through = False
 
     def hear(self, session: str, kind: str, cwd: str) -> None:
         """Takes note of an event that was answered. Costs nothing."""
         if kind in CLOSING and session:
             self._heard[session] = None
             self._wake.set()
-        elif kind == ev.SESSION_START:
-            project = resolve(self.app.store.home, cwd)
-            if project is not None and project.id:
-                notices.shown(self.app, project.id)
+        elif kind == ev.SESSION_START and cwd:
+            self._begun[cwd] = None
+            self._wake.set()
 
     async def status(self) -> LearningStatus:
         return await learning_status(self.app, self.extraction)
@@ -101,14 +101,25 @@ class Learning:
     # -- sessions --
 
     async def _read_loop(self) -> None:
-        with trio.move_on_after(SWEEP_S):
-            if self._looked_through:  # not at the first round: what lies there is looked through
-                await self._wake.wait()
+        due = self._swept + SWEEP_S - trio.current_time()
+        with trio.move_on_after(max(0.0, due) if self._swept else 0.0):
+            await self._wake.wait()
         await trio.sleep(SETTLE_S)
         self._wake = trio.Event()
+        await self.attend()
+        if not self._swept or trio.current_time() - self._swept >= SWEEP_S:
+            self._swept = trio.current_time()
+            await self.read(await self.unread())
+
+    async def attend(self) -> None:
+        """Does what was heard: reads sessions, and takes note of digests that were said."""
         heard, self._heard = list(self._heard), {}
-        await self.read(heard or await self.unread())
-        self._looked_through = True
+        begun, self._begun = list(self._begun), {}
+        for cwd in begun:
+            project = resolve(self.app.store.home, cwd)
+            if project is not None and project.id:
+                notices.shown(self.app, project.id)
+        await self.read(heard)
 
     async def unread(self) -> list[str]:
         """Sessions whose ledger has grown since it was read, or that are open and idle."""

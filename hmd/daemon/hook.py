@@ -1,7 +1,7 @@
 """A hook call inside the daemon: decode, decide, write the log line, give back what to print."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -11,7 +11,9 @@ from hmd.daemon.metrics import Metrics
 from hmd.daemon.resident import Resident
 from hmd.hosts.table import HOSTS
 from hmd.kernel import frame, hooklog, payload
-from hmd.kernel.answer import Outcome, answer
+from hmd.kernel.answer import Outcome, answer, reading
+from hmd.kernel.event import Event
+from hmd.kernel.project import Project
 
 _decode = msgspec.json.Decoder().decode
 
@@ -26,6 +28,11 @@ def decode(body: bytes) -> object:
         return _decode(body)
     except (msgspec.DecodeError, RecursionError):
         return payload.decode(body)
+
+
+Preparer = Callable[[Project, Event], Awaitable[None]]
+# Host events whose answers recall adds to.
+PREPARED = frozenset(["UserPromptSubmit", "SessionStart"])
 
 
 class Hooks:
@@ -44,6 +51,19 @@ class Hooks:
         self._hooklog = hooklog
         self._log = log
         self._heard = heard
+        # Waits for what recall needs before a prompt is decided; null until the store is open.
+        self.preparer: Preparer | None = None
+
+    async def prepare(self, header: dict[str, str], body: bytes) -> None:
+        """Before a prompt or the start of a session: gives recall a bounded time to get ready."""
+        if self.preparer is None or header.get("event") not in PREPARED:
+            return
+        try:
+            found = reading(self._resident, header, body, decode(body), HOSTS)
+            if found is not None:
+                await self.preparer(*found)
+        except Exception as error:  # recall is an addition: without it the answer still holds
+            self._log.trouble("preparing recall", error)
 
     def decide(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         """(status, bytes to print) of one frame. On a surprise the stub is told to decide alone."""
@@ -52,7 +72,6 @@ class Hooks:
             outcome = answer(self._resident, header, body, decode(body), HOSTS)
             if outcome.event is not None:
                 self._resident.settle(outcome.key, outcome.event.kind)
-                self._heard(outcome.key, outcome.event.kind, outcome.event.cwd)
             status, out = frame.OK, outcome.out
             if outcome.unwritten:
                 # The stub may have the room, or the descriptor, that this process lacks.
@@ -64,6 +83,8 @@ class Hooks:
             outcome = Outcome(f"error:{type(error).__name__}")
             status, out = frame.RETRY, b""
         self._account(header, outcome, (time.perf_counter_ns() - began) // 1000)
+        if outcome.event is not None:
+            self._heard(outcome.key, outcome.event.kind, outcome.event.cwd)
         return status, out
 
     def _account(self, header: dict[str, str], outcome: Outcome, micros: int) -> None:

@@ -1,12 +1,17 @@
 """From a correction to a rule, and what never becomes one: the whole way but the socket."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hmd.app import costs, queue
+from hmd.app import costs, forget, queue
+from hmd.core.facts import ForgetQuery
 from hmd.core.learning import EpisodeRow
 from hmd.core.model import CostsWanted, QueueFilter
+from hmd.kernel.address import digest
+from hmd.providers.base import Answer
 from hmd.store import learning as stored
 from tests.app.conftest import Place
 from tests.app.school import Pupil, School, command, context, decision, fact, said, school
@@ -407,3 +412,63 @@ async def test_the_daily_cap_spares_corrections(place: Place) -> None:
         correct(again)
         assert await made.learn() == 0
         assert made.learning.extraction.waiting == "the daily cap is reached"
+
+
+async def test_a_host_that_died_is_noticed(place: Place) -> None:
+    """Guards H11: a turn that nothing closed is closed after a silent hour, under the id that
+    reading it later would give, and its guards are kept."""
+    async with school(place, {"extraction": {"enabled": False}}) as made:
+        first = made.session("s1")
+        first.say("run the tests")
+        first.bash("npm test", NPM_FAILS)
+        first.stop("It fails.")
+        first.say("don't use npm here, use pnpm")
+        first.bash("pnpm test")  # and then the machine went to sleep
+        await made.learn()
+        assert [row.turn for row in await episodes(made)] == [1]
+        assert await made.learning.unread() == []
+        place.clock.advance(61 * 60_000)
+        await made.learn()
+        (last,) = [row for row in await episodes(made) if row.turn == 2]
+        assert (last.closed, last.correction) == ("idle", True)
+        assert [row.source for row in await made.rows()] == ["guard"]
+        first.say("go on")
+        first.stop()
+        await made.learn()
+        assert len({row.id for row in await episodes(made)}) == len(await episodes(made)) == 3
+
+
+async def test_a_paid_answer_survives_a_crash(place: Place) -> None:
+    """Guards the time between answer and record: what was answered is not asked for again."""
+    async with school(place) as made:
+        row = await taught(made, said(NPM_RULE, when="user: don't use npm"))
+        extraction = made.learning.extraction
+        run = digest(f"run\x1f{row.id}\x1f0", 32)
+        kept = {**said(NPM_RULE)["answer"]}
+        kept["facts"] = [{**NPM_RULE, "evidence_refs": ["e1"]}]
+        extraction._keep(run, Answer(status="ok", text=json.dumps(kept)))
+        await made.learning.serve(limit=1)
+        assert not Path(place.home.path, "replay", "used").exists()
+        (learned,) = await made.rows(source="extraction")
+        assert learned.status == "active"
+
+
+async def test_a_forgotten_rule_does_not_come_back(place: Place) -> None:
+    """Guards tombstones on the way in: the model may say it again, nothing is made of it."""
+    async with school(place) as made:
+        made.script(said(NPM_RULE, when="user: don't use npm"), said(NPM_RULE, when="user: I said"))
+        first = made.session("s1")
+        correct(first)
+        first.end()
+        await made.learn()
+        (row,) = await made.rows(source="extraction")
+        await forget.forget(made.app, made.caller, ForgetQuery(id=row.id, hard=True))
+        second = made.session("s2")
+        second.say("run the tests")
+        second.bash("npm test", NPM_FAILS)
+        second.stop("It fails.")
+        second.say("I said don't use npm here, use pnpm")
+        second.bash("pnpm test")
+        second.end()
+        await made.learn()
+        assert await made.rows(source="extraction") == []

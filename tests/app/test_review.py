@@ -60,6 +60,7 @@ async def test_the_digest_counts_once_a_day_and_tells_the_model_nothing(place: P
         assert "1 waiting for your review" in printed["systemMessage"]
         assert "hookSpecificOutput" not in printed
         made.learning.hear(first.key, "session_start", made.root)
+        await made.learning.attend()
         assert "systemMessage" not in made.session("s3").started
         place.clock.advance(24 * 3_600_000)
         assert "1 waiting" in made.session("s4").started["systemMessage"]
