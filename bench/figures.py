@@ -14,10 +14,6 @@ def percentile(samples: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def median(samples: Sequence[float]) -> float:
-    return percentile(samples, 0.5)
-
-
 def clock(action: Timed) -> int:
     began = time.perf_counter_ns()
     action()
@@ -72,8 +68,8 @@ def against(
     share: float = 0.5,
     bar: float | None = None,
 ) -> Row:
-    """A percentile of the first samples against the median of the second, called `name`."""
+    """A percentile of the first samples against the same of the second, called `name`."""
     taken, reference = samples
-    value, base = percentile(taken, share), median(reference)
+    value, base = percentile(taken, share), percentile(reference, share)
     label = f"p{share * 100:g}"
     return Row(f"{what}, {label}", span(value), f"{name} {span(base)}", value / base, bar)
