@@ -66,8 +66,9 @@ class Extraction:
             self.waiting = "the daily cap is reached"
             return None
         horizon = now + 365 * DAY_MS if anytime else now
-        if await self._next_due() is None:
-            return None
+        due = await self._next_due()
+        if due is None or (due > now and not anytime):
+            return None  # nothing to ask about: no reason to probe either
         found = await self._usable(wanted or settings.provider, settings, now)
         if found is None:
             return None

@@ -472,3 +472,33 @@ async def test_a_forgotten_rule_does_not_come_back(place: Place) -> None:
         second.end()
         await made.learn()
         assert await made.rows(source="extraction") == []
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_the_order_of_sessions_does_not_matter(place: Place, order: tuple[int, int]) -> None:
+    """Guards interleaving: two sessions that overlap give the same memories, whichever ended, was
+    read and was served first."""
+    async with school(place) as made:
+        made.script(
+            said(NPM_RULE, when="user: don't use npm"), said(NPM_RULE, when="user: stop using")
+        )
+        pupils = [made.session("s1"), made.session("s2")]
+        words = ("don't use npm here, use pnpm", "stop using npm test, use pnpm")
+        for pupil in pupils:
+            pupil.say("run the tests")
+            pupil.bash("npm test", NPM_FAILS)
+            pupil.stop("It fails.")
+        for pupil, text in zip(pupils, words, strict=True):
+            pupil.say(text)
+            pupil.bash("pnpm test")
+            pupil.stop("They pass.")
+        for number in order:
+            pupils[number].end()
+            await made.learn()
+        rows = await made.rows()
+        found = [
+            (row.summary, row.status, row.level, row.validations, row.evidence) for row in rows
+        ]
+        assert found == [
+            (NPM_RULE["summary"], "active", "soft_deny", 1, "user_said"),
+        ]
