@@ -5,6 +5,7 @@ that no automatic path brings it back (hmd/store/tombstones.py).
 """
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,8 @@ TRASH_MS = TRASH_DAYS * DAY_MS
 _WAYS = ("id", "source", "session", "file", "text")
 # So that `--text e` does not take half the store along.
 SHORTEST_TEXT = 3
+# Erased in one go from the trash: each word of it is looked for in every file.
+AT_ONCE = 64
 
 
 class Chosen(NamedTuple):
@@ -218,21 +221,25 @@ async def resume(app: App) -> None:
 
 
 async def sweep(app: App) -> Forgotten:
-    """Erases what has been in the trash for 30 days. Run daily."""
+    """Erases what has been in the trash for 30 days. Run now and then."""
     before = app.store.clock.peek_ms() - TRASH_MS
-    found = await app.store.read(
-        lambda connection: Chosen(
-            [facts_read.said(row) for row in facts_read.trashed(connection, before)],
-            [row for row, _ in forgetting.trashed_memories(connection, before)],
+    out = Forgotten()
+    while True:
+        found = await app.store.read(partial(_due, before))
+        if not found.facts and not found.memories:
+            return out
+        part = Forgotten(
+            facts=[row.id for row in found.facts], memories=[row.id for row in found.memories]
         )
-    )
-    out = Forgotten(
-        facts=[row.id for row in found.facts], memories=[row.id for row in found.memories]
-    )
-    if found.facts or found.memories:
         marks = _marks(app, "id", "", found)
-        await _erase(app, Caller(actor="terminal"), out, marks, _words(found))
-    return out
+        await _erase(app, Caller(actor="terminal"), part, marks, _words(found))
+        out.facts += part.facts
+        out.memories += part.memories
+
+
+def _due(before: int, connection: sqlite3.Connection) -> Chosen:
+    rows = [row for row, _ in forgetting.trashed_memories(connection, before)]
+    return Chosen(facts_read.due(connection, before, AT_ONCE), rows[:AT_ONCE])
 
 
 # -- the trash --------------------------------------------------------------------------------

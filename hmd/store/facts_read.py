@@ -383,11 +383,21 @@ def chosen(connection: sqlite3.Connection, by: str, value: str) -> list[Said]:
     return [Said(*row) for row in rows]
 
 
-def trashed(connection: sqlite3.Connection, before: int | None = None) -> list[FactRow]:
-    """Forgotten facts whose text is still there, oldest first; with `before` only older ones."""
+def trashed(connection: sqlite3.Connection) -> list[FactRow]:
+    """Forgotten facts whose text is still there, oldest first."""
     rows = connection.execute(
         SELECT + "WHERE f.retracted_at IS NOT NULL AND f.erased_at IS NULL "
-        "AND (?1 IS NULL OR f.retracted_at <= ?1) ORDER BY f.retracted_at, f.number",
-        (before,),
+        "ORDER BY f.retracted_at, f.number"
     )
     return [row_of(row) for row in rows]
+
+
+def due(connection: sqlite3.Connection, before: int, limit: int) -> list[Said]:
+    """Forgotten facts to erase, oldest first: in the trash since `before`. What came forgotten from
+    another store is there since it was imported."""
+    rows = connection.execute(
+        _SAID + "JOIN change_log l ON l.seq = f.seq WHERE f.retracted_at <= ?1 "
+        "AND f.erased_at IS NULL AND l.at <= ?1 ORDER BY f.retracted_at, f.number LIMIT ?2",
+        (before, limit),
+    )
+    return [Said(*row) for row in rows]

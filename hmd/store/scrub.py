@@ -2,16 +2,18 @@
 raw answers and logs.
 
 Journal lines and other lines are overwritten in place by something of equal length, so that offsets
-stay valid and a concurrent append is not lost. Runs in the writer's thread; each step may be
-repeated after a kill.
+stay valid and a concurrent append is not lost. Each step may be repeated after a
+kill.
 """
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -38,36 +40,57 @@ from hmd.store.journal import Journal
 FILLER = b"x"
 # Shorter words are blanked only where they are a whole value: "go" is in every log.
 SHORTEST = 8
+BLOCK = 1 << 20
+_IDENTIFIER = re.compile(rb"[0-9a-f]{32}")
 # What holds no copies, or is gone through in its own way.
 _APART = frozenset(["app", "db", "journal", "backup", "run", "snapshot", "models", "projects"])
 
 
-def run(
-    connection: sqlite3.Connection,
-    home: Home,
-    journal: Journal,
-    erasure: str,
-    words: set[str],
-) -> list[str]:
-    """Goes through all files for one erasing; returns the paths of those that were changed."""
-    wanted = {one: (facts, memories) for one, facts, memories in forgetting.pending(connection)}
-    if erasure not in wanted:
-        return []
-    facts, memories = wanted[erasure]
-    gone = {*facts, *memories}
-    words = words | _words(journal, gone)
-    with _transaction(connection):
-        _scrub_episodes(connection, words)
-    changed = [str(path) for path in scrub_backups(Path(home.backups), facts, memories, words)]
-    changed += [str(path) for path in _scrub_files(Path(home.path), words)]
+class Task(NamedTuple):
+    """One erasing whose files have still to be gone through."""
+
+    erasure: str
+    facts: list[str]
+    memories: list[str]
+
+    @property
+    def gone(self) -> set[str]:
+        return {*self.facts, *self.memories}
+
+
+def task(connection: sqlite3.Connection, erasure: str) -> Task | None:
+    """What an erasing is about; None where it is done or unknown."""
+    found = {one: Task(one, *rest) for one, *rest in forgetting.pending(connection)}
+    return found.get(erasure)
+
+
+def words_of(journal: Journal, wanted: Task) -> set[str]:
+    """Every text of the erased things that the journal still holds."""
+    words: set[str] = set()
+    for path in journal.files():
+        for _, entry, _ in _lines_about(path, wanted.gone):
+            words.update(_words_of(entry.change, wanted.gone))
+    return {word for word in words if word.strip() and word != ERASED}
+
+
+def files(home: Home, journal: Journal, wanted: Task, words: set[str]) -> list[str]:
+    """Goes through backups, all other files and the journal; returns the paths of those that were
+    changed. Needs no connection: nobody waits for it."""
+    changed = scrub_backups(Path(home.backups), wanted.facts, wanted.memories, words)
+    changed += _scrub_files(Path(home.path), words)
     # The journal last: it is where the words are found again after a kill.
-    changed += [str(path) for path in scrub_journal(journal, gone)]
+    changed += scrub_journal(journal, wanted.gone)
+    return [str(path) for path in changed]
+
+
+def done(connection: sqlite3.Connection, wanted: Task) -> None:
+    """Notes that all was gone through, and lets no page of before survive."""
     with _transaction(connection):
         connection.execute(
-            "UPDATE erasure SET done_at = (SELECT max(at) FROM change_log) WHERE id = ?", (erasure,)
+            "UPDATE erasure SET done_at = (SELECT max(at) FROM change_log) WHERE id = ?",
+            (wanted.erasure,),
         )
     clean_pages(connection)
-    return changed
 
 
 @contextmanager
@@ -79,6 +102,12 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
         raise
     db.patiently(lambda: connection.execute("COMMIT"))
+
+
+def episodes(connection: sqlite3.Connection, words: set[str]) -> None:
+    """The database's own texts that are no changes."""
+    with _transaction(connection):
+        _scrub_episodes(connection, words)
 
 
 def _scrub_episodes(connection: sqlite3.Connection, words: set[str]) -> None:
@@ -119,15 +148,6 @@ def clean_pages(connection: sqlite3.Connection) -> None:
 # -- the words --------------------------------------------------------------------------------
 
 
-def _words(journal: Journal, gone: set[str]) -> set[str]:
-    """Every text of the erased things that the journal still holds."""
-    words: set[str] = set()
-    for entry in journal.entries(0):
-        if isinstance(entry, Entry):
-            words.update(_words_of(entry.change, gone))
-    return {word for word in words if word.strip() and word != ERASED}
-
-
 def _words_of(change: AnyChange, gone: set[str]) -> Iterator[str]:
     match change:
         case RememberFact() | ReviseFact():
@@ -165,18 +185,23 @@ def scrub_journal(journal: Journal, gone: set[str]) -> list[Path]:
 
 
 def _emptied_lines(path: Path, gone: set[str]) -> Iterator[tuple[int, bytes]]:
+    for offset, entry, length in _lines_about(path, gone):
+        change = blank.emptied(entry.change, gone)
+        if change != entry.change:
+            # JSON may end in blanks (RFC 8259, 2), so the line keeps its length.
+            yield offset, encode(Entry(seq=entry.seq, change=change)).ljust(length)
+
+
+def _lines_about(path: Path, gone: set[str]) -> Iterator[tuple[int, Entry, int]]:
+    """(offset, entry, length) of each line that names one of `gone`."""
+    names = {one.encode() for one in gone}
     offset = 0
     for line in path.read_bytes().split(b"\n")[:-1]:
-        if any(one.encode() in line for one in gone):
+        if not names.isdisjoint(_IDENTIFIER.findall(line)):
             try:
-                entry = decode_entry(line)
+                yield offset, decode_entry(line), len(line)
             except msgspec.MsgspecError:
-                entry = None
-            if entry is not None:
-                change = blank.emptied(entry.change, gone)
-                if change != entry.change:
-                    # JSON may end in blanks (RFC 8259, 2), so the line keeps its length.
-                    yield offset, encode(Entry(seq=entry.seq, change=change)).ljust(len(line))
+                pass  # damaged, or of a newer version: its words are not ours to read
         offset += len(line) + 1
 
 
@@ -293,13 +318,17 @@ def _scrub_bytes(path: Path, words: set[str]) -> bool:
 
 
 def _spans(data: bytes, words: set[str]) -> Iterator[tuple[int, int]]:
-    for word in words:
-        for form in _forms(word):
-            start = data.find(form)
+    """Looks through a block at a time, so that other threads get their turn."""
+    forms = sorted({form for word in words for form in _forms(word)})
+    longest = max((len(form) for form in forms), default=0)
+    for begin in range(0, len(data), BLOCK):
+        end = begin + BLOCK + longest
+        for form in forms:
+            start = data.find(form, begin, end)
             while start >= 0:
                 quoted = form.startswith(b'"')
                 yield (start + 1, len(form) - 2) if quoted else (start, len(form))
-                start = data.find(form, start + len(form))
+                start = data.find(form, start + len(form), end)
 
 
 def _forms(word: str) -> set[bytes]:

@@ -176,12 +176,16 @@ class Store:
         """Removes the content of an erasing from database pages, journal, backups and files;
         returns their paths. `words` are looked for besides what the journal says. Done twice it
         does nothing the second time."""
+        wanted = await self.read(lambda connection: scrub.task(connection, erasure))
+        if wanted is None:
+            return []
         async with self._copying:  # a copy that is being made would keep what goes
-            return await self._db.write(
-                lambda connection: scrub.run(
-                    connection, self.home, self._journal, erasure, set(words)
-                )
-            )
+            run = trio.to_thread.run_sync
+            found = set(words) | await run(scrub.words_of, self._journal, wanted)
+            await self._db.write(lambda connection: scrub.episodes(connection, found))
+            changed = await run(scrub.files, self.home, self._journal, wanted, found)
+            await self._db.write(lambda connection: scrub.done(connection, wanted))
+        return changed
 
     def note_access(self, facts: list[str], at: int) -> None:
         """Remembers when facts were last given as an answer. No reader ever waits for that."""

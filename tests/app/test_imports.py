@@ -200,6 +200,22 @@ async def test_what_was_forgotten_here_is_not_imported_again(app: App, tmp_path:
     assert await beliefs(app, "2026-03-12") == ["dropped"]
 
 
+async def test_what_came_forgotten_waits_its_thirty_days_here(
+    app: App, place: Place, tmp_path: Path
+) -> None:
+    """Guards the trash of an import: it is emptied 30 days after it came, in parts."""
+    connection = memharness(tmp_path / "memory.db")
+    for number in range(10, 10 + forget.AT_ONCE):
+        add(connection, number, "u", f"gone {number}", "2025-03-01", None, "2025-03-01", None,
+            "2025-03-02")  # fmt: skip
+    connection.commit()
+    await imports.import_store(app, PERSON, ImportQuery(path=str(tmp_path / "memory.db")))
+    assert (await forget.sweep(app)).facts == []
+    place.clock.advance(31 * 86_400_000)
+    assert len((await forget.sweep(app)).facts) == forget.AT_ONCE + 1
+    assert (await facts.stats(app, PERSON, None)).erased == forget.AT_ONCE + 1
+
+
 # -- HarnMem ----------------------------------------------------------------------------------
 
 NOTE = """\
