@@ -17,3 +17,5 @@ BOOT = (
     "  while sys.stdin.buffer.read(65536):pass\n"
     " except BaseException:pass\n"
 )
+# The same for Windows, where the stub speaks to a pipe.
+BOOT_WINDOWS = BOOT.replace("client.hook ", "client.hook_windows ")

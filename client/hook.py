@@ -19,6 +19,8 @@ SKIP = 2.0
 # At most one start of the daemon in this time, across all stubs of the home.
 START_EVERY = 5.0
 
+assert sys.platform != "win32"  # there it is client/hook_windows.py
+
 # Environment variables that a decision may look at; nothing else leaves the stub.
 PASSED = (
     b"HOME",

@@ -6,10 +6,13 @@ lock decides. With a service installed stubs only connect.
 
 import fcntl
 import os
+import sys
 import time
 
 from client.hook import START_EVERY
 from hmd.kernel.address import Home
+
+assert sys.platform != "win32"  # there it is client/hook_windows.py
 
 # The daemon inherits these and no others (no keys, no tokens of the host's).
 INHERITED = (

@@ -17,15 +17,37 @@ def digest(text: str, length: int) -> str:
     return full[:length]
 
 
-def node_name() -> str:
-    """The name of this machine (or container)."""
-    if sys.platform == "win32":
+if sys.platform == "win32":
+
+    def node_name() -> str:
+        """The name of this machine (or container)."""
         import os
 
         return os.environ.get("COMPUTERNAME", "windows").lower()
+
+    def user_number() -> int:
+        """No numbers here: names are told apart by the home they stand for."""
+        return 0
+
+    def socket_of(home: "Home") -> str:
+        return pipe_name(home.path)
+
+else:
     import posix
 
-    return posix.uname().nodename
+    def node_name() -> str:
+        """The name of this machine (or container)."""
+        return posix.uname().nodename
+
+    def user_number() -> int:
+        """The user's number, for names outside of the home."""
+        return posix.getuid()
+
+    def socket_of(home: "Home") -> str:
+        path = home.run + "/hmd.sock"
+        if len(path.encode("utf-8", "surrogateescape")) <= SOCKET_PATH_LIMIT:
+            return path
+        return home.short_run + "/" + digest(home.path, 16) + ".sock"
 
 
 def session_key(host: str, session: str) -> str:
@@ -47,6 +69,11 @@ def default_home(env: "dict[str, str]", platform: str = sys.platform) -> str:
     if not data.startswith("/"):  # XDG base directory specification: relative values are ignored
         data = user + "/.local/share" if user else ""
     return data + "/hmd" if data else ""
+
+
+def pipe_name(home: str) -> str:
+    """Pipes have one global name space: the home's digest, whatever the case it is written in."""
+    return "\\\\.\\pipe\\hmd-" + digest(home.lower(), 16)
 
 
 class Home:
@@ -188,16 +215,12 @@ class Home:
         """Path of the Unix socket: under the home, or a short private one where that is too long.
 
         The short one lives in a directory that only this user can enter; the name is a digest of
-        the home, so that stub and daemon agree whatever their environments say.
+        the home, so that stub and daemon agree whatever their environments say. On Windows it is
+        the name of a pipe.
         """
-        path = self.run + "/hmd.sock"
-        if len(path.encode("utf-8", "surrogateescape")) <= SOCKET_PATH_LIMIT:
-            return path
-        return self.short_run + "/" + digest(self.path, 16) + ".sock"
+        return socket_of(self)
 
     @property
     def short_run(self) -> str:
         """The private directory of short socket paths (its owner and mode are checked by both)."""
-        import posix
-
-        return "/tmp/hmd-" + str(posix.getuid())
+        return "/tmp/hmd-" + str(user_number())

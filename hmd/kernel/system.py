@@ -5,7 +5,33 @@ The functions on paths mean what their namesakes in `os` and `posixpath` mean; w
 anything out of the ordinary, those do the work.
 """
 
-try:
+import sys
+
+if sys.platform == "win32":
+    from hmd.kernel.system_windows import (
+        O_APPEND,
+        O_CLOEXEC,
+        O_CREAT,
+        O_EXCL,
+        O_RDONLY,
+        O_TRUNC,
+        O_WRONLY,
+        close,
+        fstat,
+        getpid,
+        link,
+        lstat,
+        mkdir,
+        open,
+        pread,
+        read,
+        replace,
+        stat,
+        unlink,
+        urandom,
+        write,
+    )
+else:
     from posix import (
         O_APPEND,
         O_CLOEXEC,
@@ -29,8 +55,6 @@ try:
         urandom,
         write,
     )
-except ImportError:  # Windows
-    from os import *  # noqa: F403
 
 __all__ = [
     "O_APPEND",

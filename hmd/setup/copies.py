@@ -33,11 +33,15 @@ root = sys.argv[1]
 unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
 sys.exit(1) if not compileall.compile_dir(root, quiet=1, invalidation_mode=unchecked) else None
 sys.path.insert(0, root)
+posix = ["client.hook", "client.spawn"]
+windows = ["client.hook_windows", "hmd.kernel.windows", "hmd.kernel.system_windows"]
+foreign = posix if sys.platform == "win32" else windows
 for folder, _, names in sorted(os.walk(root)):
     for name in sorted(names):
         if name.endswith(".py"):
             module = os.path.relpath(os.path.join(folder, name), root)[:-3].replace(os.sep, ".")
-            importlib.import_module(module.removesuffix(".__init__"))
+            if module not in foreign:
+                importlib.import_module(module.removesuffix(".__init__"))
 from client.bundle import pack
 from hmd.kernel.pattern import cache_key, freeze
 pack(root, cache_key())

@@ -6,6 +6,7 @@ In a wheel they lie under `hmd/_shipped/`, in a checkout beside the package.
 from __future__ import annotations
 
 import runpy
+import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -18,4 +19,5 @@ def shipped(name: str) -> Path:
 
 
 # Run by path: in a wheel, `client` is data of ours and no package that could be imported.
-BOOT: str = runpy.run_path(str(shipped("client") / "boot.py"))["BOOT"]
+_NAME = "BOOT_WINDOWS" if sys.platform == "win32" else "BOOT"
+BOOT: str = runpy.run_path(str(shipped("client") / "boot.py"))[_NAME]

@@ -11,10 +11,13 @@ import select
 import socket
 import stat
 import struct
+import sys
 
 import trio
 
 from hmd.transport.base import Exhausted
+
+assert sys.platform != "win32"  # there it is hmd/transport/pipe.py
 
 BACKLOG = 4096  # cut down by the kernel to what it allows (somaxconn)
 _STREAK = 16

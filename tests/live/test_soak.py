@@ -35,7 +35,10 @@ def prepared(host: Host) -> Iterator[tuple[Host, Path]]:
     """A host with the rules of every kind of session; nothing is learned while it is soaked."""
     app = host.repository()
     host.install(app)
-    Path(host.home.config).write_text('autonomy_level = "off"\n[extraction]\nenabled = false\n')
+    # What is learned in one session would answer in another, sooner or later.
+    Path(host.home.config).write_text(
+        'autonomy_level = "off"\n[extraction]\nenabled = false\n[after_tool]\nmax_items = 0\n'
+    )
     for rules, _ in LEVELS.values():
         for signature, level, summary in rules:
             host.rule(app, signature, level, summary)

@@ -1,0 +1,73 @@
+"""The calls that `hmd.kernel.system` takes from `posix`, on Windows.
+
+Windows opens files in text mode and appends in two steps (seek, then write); neither will do here.
+"""
+
+import sys
+
+assert sys.platform == "win32"
+
+import os  # noqa: E402
+from os import (  # noqa: E402
+    O_APPEND,
+    O_CREAT,
+    O_EXCL,
+    O_RDONLY,
+    O_TRUNC,
+    O_WRONLY,
+    close,
+    fstat,
+    getpid,
+    link,
+    lstat,
+    mkdir,
+    read,
+    replace,
+    stat,
+    unlink,
+    urandom,
+    write,
+)
+
+__all__ = [
+    "O_APPEND",
+    "O_CLOEXEC",
+    "O_CREAT",
+    "O_EXCL",
+    "O_RDONLY",
+    "O_TRUNC",
+    "O_WRONLY",
+    "close",
+    "fstat",
+    "getpid",
+    "link",
+    "lstat",
+    "mkdir",
+    "open",
+    "pread",
+    "read",
+    "replace",
+    "stat",
+    "unlink",
+    "urandom",
+    "write",
+]
+
+O_CLOEXEC = os.O_NOINHERIT
+
+
+def open(path: str, flags: int, mode: int = 0o777) -> int:
+    """A descriptor in binary mode; one for appending appends in one step."""
+    if flags & O_APPEND and not flags & O_EXCL:
+        from hmd.kernel.windows import open_to_append  # late: readers need no ctypes
+
+        if not flags & O_CREAT:
+            stat(path)  # it has to be there
+        return open_to_append(path)
+    return os.open(path, flags | os.O_BINARY, mode)
+
+
+def pread(descriptor: int, size: int, offset: int) -> bytes:
+    """Reads at a place; unlike its namesake it moves the position, which nobody here relies on."""
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
