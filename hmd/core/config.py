@@ -46,7 +46,7 @@ class BeforeTool(Section, frozen=True):
 
 
 class PromptRecall(Section, frozen=True):
-    """Past episodes added to a prompt. `min_score` is a share of the best possible score."""
+    """Past episodes added to a prompt. `min_score` is their least relevance to its words."""
 
     max_items: Count = 2
     max_bytes: Count = KIB
@@ -54,7 +54,7 @@ class PromptRecall(Section, frozen=True):
 
 
 class BeforeModel(Section, frozen=True):
-    """`min_score`: least share of the prompt's word weight that a row must match."""
+    """`min_score`: least relevance of a row to the prompt's words (hmd/recall/gate.py)."""
 
     max_items: Count = 5
     max_bytes: Count = 3 * KIB
@@ -72,8 +72,12 @@ class Recall(Section, frozen=True):
 
 
 class SessionStart(Section, frozen=True):
+    """Rules given at the start of a session; `hot_*` limit the block of facts after them."""
+
     max_items: Count = 5
     max_bytes: Count = 3 * KIB
+    hot_items: Count = 30
+    hot_tokens: Count = 800
 
 
 class AfterTool(Section, frozen=True):

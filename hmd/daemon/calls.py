@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from hmd.app import memories, projects, proposals
+from hmd.app import ask, memories, projects, proposals
 from hmd.app.context import App, caller_at
 from hmd.app.context import Caller as Asking
 from hmd.app.learning import Learning
+from hmd.app.recall import Recall
 from hmd.app.snapshots import Snapshots
 from hmd.core import ids, model
 from hmd.core.clock import Clock
@@ -25,19 +26,29 @@ from hmd.kernel.snapshot import USER
 from hmd.store.store import Store
 
 UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
+RecallCase = Callable[[Recall, Asking, Any], Awaitable[Any]]
+RECALL_CASES: dict[str, RecallCase] = {
+    "recall": ask.recall,
+    "hot": ask.show_hot,
+    "embeddings.status": ask.embeddings,
+    "embeddings.backfill": ask.backfill,
+}
 
 
 class OpenedUseCases:
     """The use cases over an open store (`hmd.daemon.services.UseCases`)."""
 
-    def __init__(self, app: App, learning: Learning) -> None:
+    def __init__(self, app: App, learning: Learning, recall: Recall) -> None:
         self.app = app
+        self.recall = recall
         self.learning = learning
 
     async def run(self, method: str, caller: Caller, parameters: Any) -> Any:
         asking = caller_at(self.app.store.home, caller.cwd, caller.actor, caller.never)
         if method in LEARNING_CASES:
             return await LEARNING_CASES[method](self.learning, asking, parameters)
+        if method in RECALL_CASES:
+            return await RECALL_CASES[method](self.recall, asking, parameters)
         return await USE_CASES[method](self.app, asking, parameters)
 
     def heard(self, session: str, kind: str, cwd: str) -> None:
@@ -51,6 +62,7 @@ class OpenedUseCases:
     async def take_settings(self, config: Config) -> list[str]:
         """Makes `config` count from now on; returns the snapshots that were built for it."""
         self.app.config = self.app.snapshots.config = config
+        self.recall.settings_changed()
         return await self.app.snapshots.check()
 
 
@@ -72,7 +84,7 @@ async def opened(
         learning = Learning(app, worker, os.environ, log.line, log.trouble)
         try:
             async with look_after(app):
-                yield OpenedUseCases(app, learning)
+                yield OpenedUseCases(app, learning, Recall(app, log.line))
         finally:
             await worker.close()
 

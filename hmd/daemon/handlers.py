@@ -22,6 +22,7 @@ from hmd.kernel import frame
 from hmd.transport.methods import METHODS, Method, Nothing, Stopping
 
 Handler = Callable[[Services, Caller, Any], Awaitable[Any]]
+Preparation = Callable[[dict[str, str], bytes], Awaitable[None]]
 HookAnswer = Callable[[dict[str, str], bytes], tuple[str, bytes]]
 _encode = msgspec.json.Encoder().encode
 
@@ -29,9 +30,16 @@ _encode = msgspec.json.Encoder().encode
 class Handlers:
     """The responder of a server (`hmd.daemon.serve.Responder`)."""
 
-    def __init__(self, services: Services, hook: HookAnswer) -> None:
+    def __init__(
+        self, services: Services, hook: HookAnswer, prepare: Preparation | None = None
+    ) -> None:
         self._services = services
         self._hook = hook
+        self._prepare = prepare
+
+    async def prepare(self, header: dict[str, str], body: bytes) -> None:
+        if self._prepare is not None:
+            await self._prepare(header, body)
 
     def hook(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         self._services.last_request = self._services.monotonic()

@@ -66,8 +66,9 @@ class Daemon:
         )
         self._hooklog = HookLog(home, lambda: self._services.config.current.user.log.debug)
         heard = self._services.store.heard
-        hooks = Hooks(self._resident, self._services.metrics, self._hooklog, log, heard)
-        self._server = Server(Handlers(self._services, hooks.decide), log, _limits())
+        self._hooks = Hooks(self._resident, self._services.metrics, self._hooklog, log, heard)
+        handlers = Handlers(self._services, self._hooks.decide, self._hooks.prepare)
+        self._server = Server(handlers, log, _limits())
 
     async def live(self) -> None:
         log = self._log
@@ -157,11 +158,14 @@ class Daemon:
                 for problem in use_cases.app.store.problems:
                     self._log.line(problem)
                 services.store.opened(use_cases)
+                self._resident.recaller = use_cases.recall.fill
+                self._hooks.preparer = use_cases.recall.prepare
                 # All that is loaded stays: the collector, which holds up hook calls while it runs,
                 # need not look at it again.
                 gc.freeze()
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(use_cases.learn)
+                    nursery.start_soon(use_cases.recall.run)
                     await self._keep_settings(use_cases)
         except HmdError as error:
             self._log.line(f"the store cannot be used: {error}")

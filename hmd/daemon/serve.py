@@ -44,6 +44,10 @@ class Limits:
 class Responder(Protocol):
     """What requests mean. Neither method raises."""
 
+    async def prepare(self, header: dict[str, str], body: bytes) -> None:
+        """Before a hook call is decided: what little may be waited for."""
+        ...
+
     def hook(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         """Decides a hook call; synchronous, so that nothing can come between it and its turn."""
         ...
@@ -230,6 +234,7 @@ class Server:
             self.leave("a newer build asked for the home")
             status, body = frame.LEAVE, b""
         elif request.kind == frame.HOOK:
+            await self._responder.prepare(request.header, request.body)
             if connection.hung_up():
                 self._responder.dropped()
                 return

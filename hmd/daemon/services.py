@@ -19,6 +19,7 @@ from hmd.kernel.address import Home
 
 if TYPE_CHECKING:  # at run time these are imported after the socket listens
     from hmd.app.context import App
+    from hmd.app.recall import Recall
 
 _ACTORS: dict[str, Actor] = {actor: actor for actor in get_args(Actor)}
 
@@ -50,6 +51,9 @@ class UseCases(Protocol):
     def heard(self, session: str, kind: str, cwd: str) -> None: ...
 
     async def learn(self) -> None: ...
+
+    @property
+    def recall(self) -> "Recall": ...
 
 
 class EndingWorker(Protocol):

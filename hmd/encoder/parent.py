@@ -71,7 +71,7 @@ class EncoderProcess:
     def __init__(
         self,
         argv: Sequence[str],
-        say: Callable[[str], None],
+        say: Callable[[str], object],
         shelves: Loader = list,
         hang_s: float = HANG_S,
         first_pause_s: float = FIRST_PAUSE_S,

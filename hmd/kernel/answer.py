@@ -98,6 +98,27 @@ def answer(
     return _serve(sources, header, event, host)
 
 
+def reading(
+    sources: "Sources",
+    header: "dict[str, str]",
+    body: bytes,
+    payload: object,
+    hosts: "Mapping[str, Adapter]",
+) -> "tuple[Project, ev.Event] | None":
+    """What `answer` is going to decide, for whoever has to get ready for it; None for nothing."""
+    host = hosts.get(header.get("host", ""))
+    if not isinstance(payload, dict) or host is None or system.exists(sources.home.disabled):
+        return None
+    event = host.event(payload, header, _time(header))
+    if event is None:
+        return None
+    event.body = sha1(body).hexdigest()[:16]
+    place = event.cwd or header.get("env.CLAUDE_PROJECT_DIR", "") or header.get("cwd", "")
+    never = (header.get("env.HOME", ""), header.get("env.TMPDIR", ""))
+    project = sources.project(place, never)
+    return (project, event) if project is not None and project.enabled else None
+
+
 def _serve(
     sources: "Sources", header: "dict[str, str]", event: ev.Event, host: "Adapter"
 ) -> Outcome:
@@ -124,6 +145,8 @@ def _serve(
             unwritten = True
             # Without a line a hold could never be lifted: one-time holds become advice.
             verdict = decide(rules, turn, event, project.root, user_home, can_hold=False)
+        elif turn.reported_elsewhere(event.event_id, event.at, event.delivery):
+            verdict = decide(rules, turn, event, project.root, user_home)  # a repeat by now
     outcome = Outcome("ok" if rules.sources else "snapshot_missing")
     outcome.event, outcome.verdict, outcome.key = event, verdict, key
     outcome.unwritten = unwritten

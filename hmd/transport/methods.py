@@ -8,7 +8,7 @@ place in the journal.
 
 from msgspec import Struct
 
-from hmd.core import facts, model
+from hmd.core import facts, model, recall
 
 
 class Nothing(Struct):
@@ -151,4 +151,12 @@ _LEARNING = (
     _read("notes.read", model.NotesWanted, model.NoteList, 60_000),
     _change("notes.import", model.NotesWanted, model.Imported, deadline_ms=300_000),
 )
-METHODS: dict[str, Method] = {method.name: method for method in (*_ALL, *_FACTS, *_LEARNING)}
+_RECALL = (
+    _read("recall", recall.RecallWanted, recall.RecallList, 15_000),
+    _read("hot", Nothing, recall.HotBlock, 15_000),
+    _read("embeddings.status", Nothing, recall.EmbeddingsStatus),
+    _read("embeddings.backfill", Nothing, recall.EmbeddingsStatus, 30_000),
+)
+METHODS: dict[str, Method] = {
+    method.name: method for method in (*_ALL, *_FACTS, *_LEARNING, *_RECALL)
+}

@@ -95,6 +95,9 @@ class FakeResponder:
         self.hung_up = 0
         self.hold: trio.Event | None = None
 
+    async def prepare(self, header: dict[str, str], body: bytes) -> None:
+        pass
+
     def hook(self, header: dict[str, str], body: bytes) -> tuple[str, bytes]:
         self.hooks.append(body)
         return frame.OK, b"decided:" + body

@@ -1,0 +1,108 @@
+"""Rows that recall keeps in memory, read page by page, and the vectors beside them.
+
+Vectors are no knowledge: they are made again where they are lost. Functions run inside a
+connection's thread.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hmd.core.facts import FactRow
+from hmd.core.learning import EpisodeRow
+from hmd.store.facts import SELECT, row_of
+from hmd.store.facts_read import _THEN as THEN
+from hmd.store.facts_read import _VISIBLE as VISIBLE
+from hmd.store.learning import _episode_of as episode_of
+
+_MANY = 400  # placeholders of one statement
+
+
+class VectorRow(NamedTuple):
+    """A stored vector; `digest` names the text it was made of."""
+
+    item: str
+    digest: str
+    scale: float
+    data: bytes
+
+
+def facts_after(
+    connection: sqlite3.Connection, project: str | None, number: int, limit: int
+) -> list[FactRow]:
+    """Facts of a project (None: the user's) above a number, in order, whatever became of them."""
+    rows = connection.execute(
+        SELECT + "WHERE f.project_id IS ? AND f.number > ? AND f.erased_at IS NULL "
+        "ORDER BY f.number LIMIT ?",
+        (project, number, limit),
+    )
+    return [row_of(row) for row in rows]
+
+
+def facts_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[FactRow]:
+    """Those of `ids` that are facts."""
+    out: list[FactRow] = []
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        marks = ", ".join("?" * len(part))
+        rows = connection.execute(SELECT + f"WHERE f.id IN ({marks})", list(part))
+        out += [row_of(row) for row in rows]
+    return out
+
+
+def told_episodes(connection: sqlite3.Connection, project: str, keep: int) -> list[EpisodeRow]:
+    """The newest episodes of a project that have a summary."""
+    rows = connection.execute(
+        "SELECT * FROM episode WHERE project = ? AND summary <> '' ORDER BY ended DESC LIMIT ?",
+        (project, keep),
+    )
+    return [episode_of(row) for row in rows]
+
+
+def vectors(connection: sqlite3.Connection, model: str, after: str, limit: int) -> list[VectorRow]:
+    """Vectors of a model by item, from one name on."""
+    rows = connection.execute(
+        "SELECT item, digest, scale, data FROM vector WHERE model = ? AND item > ? "
+        "ORDER BY item LIMIT ?",
+        (model, after, limit),
+    )
+    return [VectorRow(*row) for row in rows]
+
+
+def put_vectors(connection: sqlite3.Connection, model: str, rows: Iterable[VectorRow]) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?, ?)",
+        [(row.item, model, row.digest, row.scale, row.data) for row in rows],
+    )
+
+
+def drop_vectors(connection: sqlite3.Connection, items: Iterable[str]) -> None:
+    """Whatever any model made of these texts: they are gone."""
+    connection.executemany("DELETE FROM vector WHERE item = ?", [(item,) for item in items])
+
+
+def drop_models(connection: sqlite3.Connection, kept: str) -> int:
+    """The vectors of every other model; how many there were."""
+    return connection.execute("DELETE FROM vector WHERE model <> ?", (kept,)).rowcount
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many vectors of each model there are."""
+    return dict(connection.execute("SELECT model, count(*) FROM vector GROUP BY model"))
+
+
+def believed(
+    connection: sqlite3.Connection, ids: Sequence[str], valid: int, known: int
+) -> list[FactRow]:
+    """Those of `ids` that were true at `valid` as the store knew it at `known`."""
+    out: list[FactRow] = []
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        marks = ", ".join(f":i{number}" for number in range(len(part)))
+        values = {f"i{number}": name for number, name in enumerate(part)}
+        rows = connection.execute(
+            SELECT + f"WHERE f.id IN ({marks}) AND {THEN} AND {VISIBLE} AND f.sensitive = 0",
+            {**values, "valid": valid, "known": known},
+        )
+        out += [row_of(row) for row in rows]
+    return out
