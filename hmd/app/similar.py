@@ -27,6 +27,8 @@ _WORD = re.compile(r"[^\W_]+")
 @lru_cache(maxsize=65_536)
 def words(text: str) -> frozenset[str]:
     """What counts of a statement."""
+    if text.isascii():  # most are; the rest below would say the same
+        return frozenset(word for word in _LATIN.findall(text.lower()) if _counts(word))
     composed = unicodedata.normalize("NFKC", text).lower()
     found: set[str] = set()
     rest = composed
@@ -37,9 +39,13 @@ def words(text: str) -> frozenset[str]:
         parts = _LATIN.findall(word) if not word.isascii() else [word]
         letters = word if not parts else ""
         for part in [*parts, letters]:
-            if len(part) >= _SHORTEST and part not in _STOP:
+            if _counts(part):
                 found.add(part)
     return frozenset(found)
+
+
+def _counts(word: str) -> bool:
+    return len(word) >= _SHORTEST and word not in _STOP
 
 
 def _plain(text: str) -> str:
