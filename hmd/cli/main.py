@@ -18,6 +18,7 @@ from hmd.cli import (
     daemon,
     db,
     doctor,
+    eval_recall,
     eval_replay,
     evaluate,
     export,
@@ -31,6 +32,7 @@ from hmd.cli import (
     project,
     proposal,
     queue,
+    recall,
     review,
     service,
     show,
@@ -81,6 +83,10 @@ app.command("logs")(logs.logs)
 app.command("top")(top.top)
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("replay")(eval_replay.replay)
+evaluate.app.command("recall")(eval_recall.recall)
+app.command("recall")(recall.recall)
+app.command("hot")(recall.hot)
+app.add_typer(recall.embeddings, name="embeddings")
 
 
 def _version(asked: bool) -> None:

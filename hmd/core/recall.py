@@ -1,10 +1,14 @@
 """Recall: what the `recall`, `hot` and `embeddings.*` methods take and give."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Literal, get_args
 
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 from hmd.core.facts import Limit
+
+Kind = Literal["memory", "fact", "episode"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class RecallWanted(Struct, kw_only=True):
@@ -14,7 +18,7 @@ class RecallWanted(Struct, kw_only=True):
     as_of: str | None = None
     since: str | None = None
     limit: Limit = 8
-    kinds: list[Literal["memory", "fact", "episode"]] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
     prompt: bool = False
 
 
@@ -68,10 +72,4 @@ class EmbeddingsStatus(Struct, kw_only=True):
     others: dict[str, int] = field(default_factory=dict)
 
 
-class Evaluated(Struct, kw_only=True):
-    """One set of questions: means over them."""
-
-    name: str = ""
-    questions: int = 0
-    recall_at_5: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    ndcg_at_10: Annotated[float, Meta(ge=0, le=1)] = 0.0
+Test = Callable[[EmbeddingsStatus], bool]

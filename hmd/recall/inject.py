@@ -22,7 +22,7 @@ Nearest = Sequence[tuple[float, str]]
 Refusal = Callable[[Record], str]
 
 LONGEST_QUESTION = 4000  # characters of a prompt that are searched for
-CANDIDATES = 50
+CANDIDATES = 100
 # Least cosine at which a text is about a question by its meaning alone, by kind of model: those of
 # E5 lie close together (trained with a low temperature), others spread.
 _COSINES = (("e5", 0.87), ("hash", 0.6))
