@@ -43,6 +43,9 @@ class Extraction:
         self._environ = environ
         self._say = say
         self._one = trio.Lock()
+        # From reading what is known to writing what follows: two plans at once, made from the same
+        # memories, would both add what neither found.
+        self.planning = trio.Lock()
         self.waiting = ""  # why the queue stands still, "" where it does not
 
     # -- serving the queue --
@@ -118,17 +121,18 @@ class Extraction:
         if answer.status != "ok":
             await self._failed(row, run, answer)
             return run
-        judge = Judge(
-            **self._where(row),
-            answer=answer.text,
-            state=state,
-            settings=where,
-            now=app.now(),
-            run=run.id,
-            forgotten=await app.store.read(learning.tombstones),
-        )
-        judged = await self._worker.run(judge, Judged)
-        await self._apply(row, run, judged, judge)
+        async with self.planning:
+            judge = Judge(
+                **self._where(row),
+                answer=answer.text,
+                state=await load_state(app, project.id, app.now()),  # as it is after the call
+                settings=where,
+                now=app.now(),
+                run=run.id,
+                forgotten=await app.store.read(learning.tombstones),
+            )
+            judged = await self._worker.run(judge, Judged)
+            await self._apply(row, run, judged, judge)
         return run
 
     async def _apply(self, row: EpisodeRow, run: RunRow, judged: Judged, judge: Judge) -> None:
@@ -145,7 +149,7 @@ class Extraction:
             self._say(f"episode {row.id[:8]}: a fact was not taken, {one.code}: {one.reason}")
         made: list[AnyChange] = []
         if await app.store.read(partial(learning.get_run, run=run.id)) is None:
-            made = await write_plan(app, judged.plan.changes, judge.state, judge.settings)
+            made = await write_plan(app, judged.plan.changes, judge.settings)
         record = RecordRun(actor="extraction", at=app.now(), run=run)
         try:
             await app.make(Batch(actor="extraction", at=app.now(), changes=[record, *made]))

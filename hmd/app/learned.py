@@ -363,7 +363,7 @@ class Writer:
 
 
 async def write_plan(
-    app: App, planned: Iterable[learn.Planned], state: State, settings: Settings
+    app: App, planned: Iterable[learn.Planned], settings: Settings
 ) -> list[AnyChange]:
     """The changes of a plan against what is stored now."""
     wanted = list(planned)

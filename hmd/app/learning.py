@@ -173,19 +173,20 @@ class Learning:
             row = await app.store.get_project(project)
             if row is None or row.forgotten_at is not None:
                 continue
-            state = await load_state(app, project, app.now())
             settings = app.config.at(row.locations[0] if row.locations else "")
-            job = KeepGuards(
-                **self._home(),
-                session=session,
-                project=project,
-                state=state,
-                settings=settings,
-                now=app.now(),
-                forgotten=await app.store.read(learning.tombstones),
-            )
-            planned = await self.worker.run(job, Planned)
-            await self._make(await write_plan(app, planned.plan.changes, state, settings))
+            async with self.extraction.planning:
+                state = await load_state(app, project, app.now())
+                job = KeepGuards(
+                    **self._home(),
+                    session=session,
+                    project=project,
+                    state=state,
+                    settings=settings,
+                    now=app.now(),
+                    forgotten=await app.store.read(learning.tombstones),
+                )
+                planned = await self.worker.run(job, Planned)
+                await self._make(await write_plan(app, planned.plan.changes, settings))
 
     async def _extend(self, digest: SessionDigest) -> None:
         """A rule that has just been brought up lives two weeks longer, at most 90 days from now."""
@@ -196,19 +197,23 @@ class Learning:
         for memory, project in known:
             by_project.setdefault(project, []).append(memory)
         for project, memories in by_project.items():
-            state = await load_state(app, project, now)
-            planned = []
-            for memory in memories:
-                row = state.rows[memory]
-                last = await app.store.read(partial(learning.extended_at, memory=memory))
-                ends = after_firing(row, now)
-                # Once a day: a rule that fires all day long is not worth a journal line each time.
-                if ends is None or ends == row.expires or now - last < DAY_MS:
-                    continue
-                row.expires = ends
-                planned.append(Revise(row=row, fields=["expires"], why="fired"))
-            settings = app.config.user
-            await self._make(await write_plan(app, planned, state, settings))
+            async with self.extraction.planning:
+                await self._extend_in(project, memories, now)
+
+    async def _extend_in(self, project: str, memories: list[str], now: int) -> None:
+        app = self.app
+        state = await load_state(app, project, now)
+        planned = []
+        for memory in memories:
+            row = state.rows.get(memory)
+            ends = after_firing(row, now) if row is not None else None
+            last = await app.store.read(partial(learning.extended_at, memory=memory))
+            # Once a day: a rule that fires all day long is not worth a journal line each time.
+            if row is None or ends is None or ends == row.expires or now - last < DAY_MS:
+                continue
+            row.expires = ends
+            planned.append(Revise(row=row, fields=["expires"], why="fired"))
+        await self._make(await write_plan(app, planned, app.config.user))
 
     async def _make(self, changes: list[AnyChange]) -> None:
         if changes:
@@ -255,11 +260,12 @@ class Learning:
         app, now = self.app, self.app.now()
         done = Consolidation()
         for row in await app.store.list_projects():
-            state = await load_state(app, row.id, now)
             settings = app.config.at(row.locations[0] if row.locations else "")
-            job = Consolidate(**self._home(), state=state, settings=settings, now=now)
-            planned = await self.worker.run(job, Planned)
-            await self._make(await write_plan(app, planned.plan.changes, state, settings))
+            async with self.extraction.planning:
+                state = await load_state(app, row.id, now)
+                job = Consolidate(**self._home(), state=state, settings=settings, now=now)
+                planned = await self.worker.run(job, Planned)
+                await self._make(await write_plan(app, planned.plan.changes, settings))
             for name, count in planned.plan.counts.items():
                 done.counts[name] = done.counts.get(name, 0) + count
         sessions = await app.store.read(learning.sessions)

@@ -43,6 +43,8 @@ def explain(rules: Rules, turn: Turn, event: ev.Event, root: str, home: str = ""
     for source, base in rules.sources:
         subject = subject_of(event, base, home)
         for record in source.all_records():
+            if "fix" in record:
+                continue  # told where its command fails, never before it runs
             one = fired.get(record["id"])
             if one is not None:
                 out.fired.append((record, one.level, one.how))

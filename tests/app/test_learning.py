@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from hmd.app import costs, forget, queue
 from hmd.core.facts import ForgetQuery
@@ -502,3 +503,19 @@ async def test_the_order_of_sessions_does_not_matter(place: Place, order: tuple[
         assert found == [
             (NPM_RULE["summary"], "active", "soft_deny", 1, "user_said"),
         ]
+
+
+async def test_a_guard_and_an_answer_about_one_call_make_one_rule(place: Place) -> None:
+    """Guards plans against each other: a session ends, so that its guard is kept, at the moment in
+    which the model's answer about the same correction arrives."""
+    async with school(place) as made:
+        made.script(said(NPM_RULE, when="user: don't use npm"))
+        first = made.session("s1")
+        correct(first)
+        await made.learning.read(await made.learning.unread())
+        first.end()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(made.learning.serve)
+            nursery.start_soon(made.learning.read, [first.key])
+        (row,) = await made.rows()
+        assert (row.source, row.status, row.level) == ("extraction", "active", "soft_deny")
