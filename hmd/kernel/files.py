@@ -13,13 +13,14 @@ class FileSources:
     """Implements `hmd.kernel.answer.Sources`. `writes` is false for a reader that must leave no
     trace (`hmctl why`)."""
 
-    __slots__ = ("home", "kernel_hash", "problem", "writes")
+    __slots__ = ("_held", "home", "kernel_hash", "problem", "writes")
 
     def __init__(self, home: Home, kernel_hash: str, writes: bool = True) -> None:
         self.home = home
         self.kernel_hash = kernel_hash
         self.writes = writes
         self.problem = ""
+        self._held: turn.Turn | None = None
 
     def project(self, cwd: str, never: "tuple[str, ...]") -> "Project | None":
         found = resolve(self.home, cwd, never)
@@ -51,6 +52,7 @@ class FileSources:
         turn.catch_up(state, self.home.ledger(key))
         if self.writes and state.offset - state.saved > turn.CHECKPOINT_EVERY:
             turn.write_checkpoint(state, self.home.turn(key))
+        self._held = state
         return state
 
     def recall(self, project: Project, turn: Turn, event: ev.Event) -> None:
@@ -61,7 +63,12 @@ class FileSources:
             event.hot = hot.read(self.home, project.id)
 
     def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
-        return self.writes and ledger.append(self.home.ledger(key), data)
+        """The turn then holds whatever came first: a host that registered us twice runs both hooks
+        at once, and neither stub saw the other's line before it wrote its own."""
+        written = self.writes and ledger.append(self.home.ledger(key), data)
+        if written and self._held is not None:
+            turn.catch_up(self._held, self.home.ledger(key))
+        return written
 
 
 def _read(path: str) -> bytes:

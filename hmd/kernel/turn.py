@@ -80,6 +80,11 @@ class Turn:
             return None
         return first
 
+    def reported_elsewhere(self, event_id: str, at: int, delivery: str) -> bool:
+        """Whether another delivery reported this event first."""
+        first = self.first_report(event_id, at)
+        return first is not None and first[1] != delivery
+
     def wave_open(self, hold: "list[int]", at: int) -> bool:
         """Whether a hold's wave of identical calls still runs at time `at`."""
         if hold[1]:
