@@ -73,7 +73,11 @@ def call(
     for name in PASSED:
         if environ.get(name):
             header[f"env.{name}"] = environ[name]
-    request = frame.request(frame.CALL, header, msgspec.json.encode(body))
+    try:
+        request = frame.request(frame.CALL, header, msgspec.json.encode(body))
+    except UnicodeEncodeError as error:
+        what = f"no UTF-8: {ascii(error.object)[:200]}"
+        raise HmdError("usage", what, do="names and texts must be UTF-8") from None
     status, data = _deliver(home, contract, request, environ, start_daemon)
     if status == frame.ERROR:
         raise _error(data)

@@ -164,6 +164,9 @@ def _surprise(error: Exception) -> int:
 
 def run(argv: Sequence[str] | None = None) -> None:
     """The entry point of the installed command."""
+    if sys.getfilesystemencoding() != "utf-8" and argv is None and sys.platform != "win32":
+        # Arguments and paths are UTF-8 whatever the locale says (PEP 540).
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
