@@ -154,7 +154,7 @@ def _purge(home: Home, report: Report) -> None:
     """Everything of ours by name, never the directory as a whole: it might hold other things."""
     for name in (
         "db", "backup", "journal", "snapshot", "ledger", "turn", "projects", "log", "config.toml",
-        "disabled", "tombstone.key",
+        "disabled", "tombstone.key", "hot", "notice", "past",
     ):  # fmt: skip
         _remove(f"{home.path}/{name}", report)
     if os.path.isdir(home.path):
