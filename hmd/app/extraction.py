@@ -29,6 +29,7 @@ from hmd.providers.environment import child_environment
 from hmd.providers.table import PROVIDERS, choose
 from hmd.store import learning
 
+HOUR_MS = 3_600_000
 _recorded = msgspec.json.Decoder(Recorded).decode
 
 
@@ -43,6 +44,7 @@ class Extraction:
         self._environ = environ
         self._say = say
         self._one = trio.Lock()
+        self._leased: set[str] = set()
         # From reading what is known to writing what follows: two plans at once, made from the same
         # memories, would both add what neither found.
         self.planning = trio.Lock()
@@ -54,7 +56,12 @@ class Extraction:
         """Takes the next episode that may be served; None where there is none (`waiting` says
         why). `now`: episodes that wait for their time, too. Never raises for a provider's fault."""
         async with self._one:
-            return await self._serve(provider, anytime=now)
+            self._leased = set()
+            while True:
+                before = len(self._leased)
+                run = await self._serve(provider, anytime=now)
+                if run is not None or len(self._leased) == before:
+                    return run
 
     async def _serve(self, wanted: str, *, anytime: bool) -> RunRow | None:
         app, now = self._app, self._app.now()
@@ -83,6 +90,10 @@ class Extraction:
             if room == "corrections":
                 self.waiting = "the daily cap is reached, corrections alone are served"
             return None
+        if row.id in self._leased:
+            await self._put(queue.waits(row, row.reason, row.not_before))
+            return None
+        self._leased.add(row.id)  # one that needs no call makes room for the next
         return await self._extract(row, *found, settings)
 
     async def _next_due(self) -> int | None:
@@ -99,6 +110,10 @@ class Extraction:
         where = app.config.at(project.locations[0] if project.locations else "")
         if not where.extraction.enabled:
             await self._put(queue.waits(row, "switched off for the project", app.now() + DAY_MS))
+            return None
+        asks = row.correction or row.remember
+        if not asks and await self._prompts(row.session) < where.extraction.min_prompts:
+            await self._put(queue.waits(row, "the session is short", app.now() + HOUR_MS))
             return None
         state = await load_state(app, project.id, app.now())
         rendered = await self._worker.run(
@@ -178,6 +193,10 @@ class Extraction:
         else:
             await self._put(queue.failed(row, why, app.now()))
             self._drop(run.id)
+
+    async def _prompts(self, session: str) -> int:
+        rows = await self._app.store.read(partial(learning.episodes_of, session=session))
+        return max((row.turn for row in rows), default=0)
 
     async def _put(self, row: EpisodeRow) -> None:
         row = msgspec.structs.replace(row, leased_until=0)

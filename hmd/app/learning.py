@@ -250,7 +250,9 @@ class Learning:
     async def _housekeeping(self) -> None:
         interval = self.app.config.user.dream.interval_hours * HOUR_MS
         last = await self.app.store.read(learning.consolidated_at)
-        if self.app.now() - last >= interval:
+        if not last:  # a new home: there is nothing to consolidate yet
+            await self.app.store.operate(partial(learning.set_consolidated, at=self.app.now()))
+        elif self.app.now() - last >= interval:
             await self.consolidate()
         await notices.refresh_all(self.app)
         await trio.sleep(SWEEP_S)

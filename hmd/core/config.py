@@ -87,11 +87,13 @@ class AfterTool(Section, frozen=True):
 
 class Extraction(Section, frozen=True):
     """Model calls that turn episodes into facts. `enabled` is the one switch; corrections do not
-    count towards `max_runs_per_day` and nothing goes beyond `hard_max_runs_per_day`."""
+    count towards `max_runs_per_day` and nothing goes beyond `hard_max_runs_per_day`. Of a session
+    with fewer than `min_prompts` prompts only what corrects or asks to remember is shown."""
 
     enabled: bool = True
     provider: Literal["auto", "claude", "codex", "replay"] = "auto"
     model: str | None = None
+    min_prompts: Count = 0
     max_runs_per_day: Count = 40
     hard_max_runs_per_day: Count = 80
     max_auto_activations_per_day: Count = 10

@@ -519,3 +519,22 @@ async def test_a_guard_and_an_answer_about_one_call_make_one_rule(place: Place) 
             nursery.start_soon(made.learning.read, [first.key])
         (row,) = await made.rows()
         assert (row.source, row.status, row.level) == ("extraction", "active", "soft_deny")
+
+
+async def test_short_sessions_can_be_left_alone(place: Place) -> None:
+    """Guards `extraction.min_prompts`: what neither corrects nor asks waits for more prompts."""
+    settings = {"extraction": {"provider": "replay", "min_prompts": 2}}
+    async with school(place, settings) as made:
+        made.script(said(when=""))
+        first = made.session("s1")
+        first.say("build it")
+        first.bash("make", "Exit code 2\nmake: *** No rule to make target")
+        first.stop()
+        assert await made.learn() == 0
+        (row,) = await episodes(made)
+        assert (row.state, row.reason) == ("waiting", "the session is short")
+        assert await made.learn(now=True) == 0  # and by hand it ends, too
+        first.say("and now?")
+        first.stop()
+        place.clock.advance(61 * 60_000)
+        assert await made.learn() >= 1
