@@ -27,7 +27,10 @@ from hmd.store.store import Store
 FACTS = 100_000
 DAY = 86_400_000
 SUBJECTS, SOURCES = 500, 550
-WORDS = "deploys tests cache queue worker region token build branch index shard replica".split()
+# As many different words as a project's notes have, in the shape of words.
+WORDS = [
+    f"{a}{b}{c}" for a in "bdfgklmnprst" for b in ("ano", "eri", "ilu", "oma") for c in "dknst"
+]
 ROUNDS = 200
 # What memharness takes, in ms.
 STATS, DIFF, REMEMBER, WHY, FORGET = 54.0, 56.0, 1.0, 0.5, 5.6

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from hmd.app import anchors
 from hmd.app.context import App, Caller
 from hmd.app.projects import ensure as ensure_project
-from hmd.app.similar import similarity, words
+from hmd.app.similar import sieve, similarity, words
 from hmd.core import ids
 from hmd.core.changes import AnyChange, MarkFact, OpenProposal, RememberFact, ReviseFact
 from hmd.core.errors import HmdError
@@ -285,10 +285,11 @@ async def _similar(app: App, subject: str, text: str, limit: int, least: float) 
     candidates = await app.store.read(
         lambda connection: facts_read.about(connection, subject, now, CANDIDATES)
     )
+    may = sieve(mine, least)
     found = [
         Similar(id=identifier, number=number, fact=fact, similarity=score)
         for identifier, number, fact in candidates
-        if (score := similarity(mine, words(fact))) >= least and score > 0
+        if may(fact) and (score := similarity(mine, words(fact))) >= least and score > 0
     ]
     found.sort(key=lambda each: (-each.similarity, each.number))
     return found[:limit]

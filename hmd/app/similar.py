@@ -8,7 +8,9 @@ particles (Hangul), pairs of neighbouring characters stand for words.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
+from math import ceil
 
 _STOP = frozenset(
     "the and for are was but not you all any can her his its our out use with this that from into "
@@ -16,6 +18,7 @@ _STOP = frozenset(
 )
 _LATIN = re.compile(r"[a-z0-9]+")
 _SHORTEST = 3
+_LONG = re.compile(r"[a-z0-9]{3,}")
 # Unicode blocks whose characters stand nearly for a word each, and Hangul syllables.
 _PAIRED = re.compile(
     "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
@@ -28,7 +31,7 @@ _WORD = re.compile(r"[^\W_]+")
 def words(text: str) -> frozenset[str]:
     """What counts of a statement."""
     if text.isascii():  # most are; the rest below would say the same
-        return frozenset(word for word in _LATIN.findall(text.lower()) if _counts(word))
+        return frozenset(_LONG.findall(text.lower())) - _STOP
     composed = unicodedata.normalize("NFKC", text).lower()
     found: set[str] = set()
     rest = composed
@@ -39,13 +42,9 @@ def words(text: str) -> frozenset[str]:
         parts = _LATIN.findall(word) if not word.isascii() else [word]
         letters = word if not parts else ""
         for part in [*parts, letters]:
-            if _counts(part):
+            if len(part) >= _SHORTEST and part not in _STOP:
                 found.add(part)
     return frozenset(found)
-
-
-def _counts(word: str) -> bool:
-    return len(word) >= _SHORTEST and word not in _STOP
 
 
 def _plain(text: str) -> str:
@@ -60,3 +59,21 @@ def similarity(first: frozenset[str], second: frozenset[str]) -> float:
     """Common words by all words (Jaccard); 0 where either has none."""
     common = len(first & second)
     return common / (len(first) + len(second) - common) if common else 0.0
+
+
+def sieve(mine: frozenset[str], least: float) -> Callable[[str], bool]:
+    """Tells cheaply which statements cannot reach `least`: two sets that are alike to a share have
+    at least that share of either in common. Lets through what it cannot tell."""
+    wanted = ceil(least * len(mine))
+    if not all(word.isascii() for word in mine):
+        return lambda text: True
+
+    def may(text: str) -> bool:
+        if not text.isascii():
+            return True
+        lower, common = text.lower(), 0
+        for word in mine:
+            common += word in lower
+        return common >= wanted
+
+    return may
