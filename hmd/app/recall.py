@@ -8,7 +8,8 @@ prompt waits for it a few milliseconds at most and is served by words otherwise.
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 import trio
@@ -29,7 +30,9 @@ from hmd.kernel.snapshot import USER
 from hmd.kernel.turn import Turn
 from hmd.recall import hot, inject
 from hmd.recall.inject import Found, Nearest
+from hmd.recall.lexical import Index
 from hmd.recall.shelf import Shelf
+from hmd.recall.strength import Strengths
 from hmd.store import recall as rows
 from hmd.store.apply import Applied
 
@@ -53,6 +56,15 @@ class _Place:
         self.used = time.monotonic()
 
 
+@asynccontextmanager
+async def running(service: "Recall") -> AsyncIterator["Recall"]:
+    """Recall with its work in the background, until the block is left."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service.run)
+        yield service
+        nursery.cancel_scope.cancel()
+
+
 class Recall:
     """Every shelf of a home. `run` does the reading in the background until it is cancelled."""
 
@@ -65,7 +77,7 @@ class Recall:
         self._stale_hot: set[str] = set()
         self._hot_day: dict[str, int] = {}
         self._work = trio.Event()
-        self._settled = trio.Event()
+        self._following = trio.Lock()
         self._nearest: dict[str, Nearest] = {}
         app.snapshots.watchers.append(self.note)
 
@@ -97,8 +109,9 @@ class Recall:
 
     async def settle(self) -> None:
         """Waits until every change made so far is on the shelves."""
-        if self._changed:
-            await self._follow()
+        async with self._following:  # also for what another task is reading just now
+            if self._changed:
+                await self._follow()
 
     async def _follow(self) -> None:
         named, self._changed = list(self._changed), {}
@@ -242,6 +255,31 @@ class Recall:
         await self.settle()
         return [place.shelf for place in places]
 
+    async def fact_places(self, project: str) -> list[tuple[Index, Strengths]]:
+        """Where facts are looked for: a project's and the user's; outside, everywhere."""
+        names = [project] if project else await self._projects()
+        for name in names:
+            await self.shelves(name)
+        found = [self._places[name].shelf for name in dict.fromkeys([*names, USER])]
+        return [(shelf.facts, shelf.strengths) for shelf in found]
+
+    async def _projects(self) -> list[str]:
+        return [USER, *(row.id for row in await self.app.store.list_projects())]
+
+    def accessed(self, found: Sequence[FactRow], at: int) -> None:
+        """Facts were given as an answer: they are as fresh as if recorded now."""
+        for row in found:
+            place = self._places.get(row.project or USER)
+            if place is not None and row.id in place.shelf.records:
+                place.shelf.strengths.put(row, at)
+
+    def strength_of(self, name: str, now: int) -> float:
+        """Of a fact on some shelf; 0 for one that is not believed now."""
+        for place in self._places.values():
+            if name in place.shelf.records:
+                return place.shelf.strengths.at(name, now)
+        return 0.0
+
     # -- hooks --
 
     async def prepare(self, project: Project, event: ev.Event) -> None:
@@ -343,6 +381,7 @@ class Recall:
 
     async def write_hot(self, name: str) -> tuple[list[str], str]:
         """Brings the block of a project (or `user`) up to date on disk, if anything changed."""
+        await self.settle()
         day = int(time.time() - time.timezone) // 86_400
         if name not in self._stale_hot and self._hot_day.get(name) == day:
             return hot_file.read(self.app.store.home, "" if name == USER else name)
@@ -358,7 +397,7 @@ class Recall:
         """The block of a project with what holds everywhere."""
         shelves = await self.shelves("" if name == USER else name)
         limits = self.app.config.user.session_start
-        now = self.app.now()
+        now = self.app.store.clock.peek_ms()
         records = [
             record
             for shelf in shelves

@@ -140,15 +140,20 @@ class FactQuery(Struct, kw_only=True):
     sensitive: bool = False
     freshness: Freshness = ""
     limit: Limit = 8
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
 
 
 class FactList(Struct, kw_only=True):
-    """`total` counts all that match; `valid_at` and `known_at` are null for the present."""
+    """`total` counts all that match, or all that may where that was not looked at to the end;
+    `valid_at` and `known_at` are null for the present. `truncated`: more matched than `max_tokens`
+    has room for. `fallback`: no word of the question was found, only its letters."""
 
     rows: list[FactRow] = field(default_factory=list)
     total: int = 0
     valid_at: int | None = None
     known_at: int | None = None
+    truncated: bool = False
+    fallback: bool = False
 
 
 class Similar(Struct, kw_only=True):

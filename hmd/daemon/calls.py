@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from hmd.app import ask, memories, projects, proposals
+from hmd.app import ask, fact_recall, memories, projects, proposals
 from hmd.app.context import App, caller_at
 from hmd.app.context import Caller as Asking
 from hmd.app.learning import Learning
@@ -29,6 +29,7 @@ UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
 RecallCase = Callable[[Recall, Asking, Any], Awaitable[Any]]
 RECALL_CASES: dict[str, RecallCase] = {
     "recall": ask.recall,
+    "fact.recall": fact_recall.recall,
     "hot": ask.show_hot,
     "embeddings.status": ask.embeddings,
     "embeddings.backfill": ask.backfill,

@@ -22,7 +22,6 @@ FACT_CASES: dict[str, UseCase] = {
     "fact.forget": forget.forget,
     "fact.restore": forget.restore,
     "fact.check": staleness.check,
-    "fact.recall": facts.recall,
     "fact.diff": facts.diff,
     "fact.why": facts.why,
     "fact.stats": facts.stats,

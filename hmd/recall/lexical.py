@@ -208,6 +208,21 @@ class Index:
             if (entry := self._entry(word)) is not None and entry.impact(slot)
         )
 
+    def having(self, words: Sequence[str], most: int) -> list[str]:
+        """The ids of the texts that have every one of `words`, those added last first; of more than
+        `most` only so many."""
+        entries = [self._entry(word) for word in words]
+        known = sorted((one for one in entries if one is not None), key=lambda e: len(e.slots))
+        if not known or len(known) < len(entries):
+            return []
+        out = []
+        for slot in reversed(known[0].slots):
+            if all(entry.impact(slot) for entry in known[1:]):
+                out.append(self._ids[slot])
+                if len(out) >= most:
+                    break
+        return out
+
     def containing(self, needle: str) -> list[str]:
         """The ids of the texts that contain `needle`, ASCII letters in either case."""
         wanted = needle.lower().encode("utf-8", "surrogatepass")

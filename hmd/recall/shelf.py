@@ -10,6 +10,7 @@ from hmd.core.facts import FactRow
 from hmd.core.learning import EpisodeRow
 from hmd.core.times import format_time
 from hmd.recall.lexical import Index
+from hmd.recall.strength import Strengths
 
 Record = dict[str, Any]
 DETAILS_READ = 2000  # characters of a fact's details that are searched
@@ -23,6 +24,7 @@ class Shelf:
         self.facts = Index()
         self.episodes = Index()
         self.records: dict[str, Record] = {}
+        self.strengths = Strengths()
 
     def __len__(self) -> int:
         return len(self.memories) + len(self.facts) + len(self.episodes)
@@ -37,17 +39,22 @@ class Shelf:
         for index in (self.memories, self.facts, self.episodes):
             index.remove(identifier)
         self.records.pop(identifier, None)
+        self.strengths.drop(identifier)
 
     def put_fact(self, row: FactRow) -> None:
         """A fact as it is now; one that was erased is forgotten here too."""
         if row.erased_at is not None:
             self.drop(row.id)
             return
-        self.facts.add(row.id, fact_text(row))
+        text = fact_text(row)
+        if self.facts.text(row.id) != text:  # else it keeps its place in the order of recording
+            self.facts.add(row.id, text)
         if row.superseded_by or row.retracted_at is not None or row.sensitive or row.archived:
             self.records.pop(row.id, None)
+            self.strengths.drop(row.id)
         else:
             self.records[row.id] = fact_record(row)
+            self.strengths.put(row)
 
     def put_episode(self, row: EpisodeRow) -> None:
         """A past segment of a turn that has a summary."""

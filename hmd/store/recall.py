@@ -6,13 +6,18 @@ connection's thread.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hmd.core.facts import FactRow
+from msgspec.structs import replace
+
+from hmd.core.facts import FactQuery, FactRow
 from hmd.core.learning import EpisodeRow
 from hmd.store.facts import SELECT, row_of
+from hmd.store.facts_read import _NOW as NOW
 from hmd.store.facts_read import _THEN as THEN
 from hmd.store.facts_read import _VISIBLE as VISIBLE
+from hmd.store.facts_read import _filter as narrow
+from hmd.store.facts_read import present
 from hmd.store.learning import _episode_of as episode_of
 
 _MANY = 400  # placeholders of one statement
@@ -106,3 +111,39 @@ def believed(
         )
         out += [row_of(row) for row in rows]
     return out
+
+
+def matching(
+    connection: sqlite3.Connection,
+    wanted: FactQuery,
+    ids: Sequence[str] | None,
+    now: int,
+    past: tuple[int, int] | None,
+    project: str,
+    enough: int,
+) -> list[FactRow]:
+    """Facts that pass the filter of a question (its words aside), `ids` first to last until there
+    are `enough`; null: newest first. `past` is (valid, known); null: the present."""
+    valid, known = past or (present(connection, now),) * 2
+    values: dict[str, Any] = {"valid": valid, "known": known, "limit": enough}
+    terms = [THEN if past else NOW, VISIBLE]
+    narrow(replace(wanted, query=""), project, past is not None, terms, values)
+    where = " AND ".join(terms)
+    if ids is None:
+        order = "ORDER BY f.recorded_at DESC, f.number DESC LIMIT :limit"
+        return [
+            row_of(row) for row in connection.execute(SELECT + f"WHERE {where} {order}", values)
+        ]
+    out: list[FactRow] = []
+    start, size = 0, max(32, 2 * enough)
+    while start < len(ids) and len(out) < enough:
+        part = ids[start : start + min(size, _MANY)]
+        start += len(part)
+        marks = ", ".join(f":i{number}" for number in range(len(part)))
+        names = {f"i{number}": name for number, name in enumerate(part)}
+        rows = connection.execute(
+            SELECT + f"WHERE f.id IN ({marks}) AND {where}", {**values, **names}
+        )
+        found = {row[1]: row for row in rows}
+        out += [row_of(found[name]) for name in part if name in found]
+    return out[:enough]
