@@ -78,6 +78,7 @@ class Recall:
         self._hot_day: dict[str, int] = {}
         self._work = trio.Event()
         self._following = trio.Lock()
+        self._writing = trio.Lock()
         self._nearest: dict[str, Nearest] = {}
         app.snapshots.watchers.append(self.note)
 
@@ -382,16 +383,16 @@ class Recall:
     async def write_hot(self, name: str) -> tuple[list[str], str]:
         """Brings the block of a project (or `user`) up to date on disk, if anything changed."""
         await self.settle()
-        day = int(time.time() - time.timezone) // 86_400
-        if name not in self._stale_hot and self._hot_day.get(name) == day:
-            return hot_file.read(self.app.store.home, "" if name == USER else name)
-        self._stale_hot.discard(name)
-        self._hot_day[name] = day
-        ids, text = await self.hot(name, day)
-        path = self.app.store.home.hot(name)
-        data = hot_file.encode(ids, text)
-        await trio.to_thread.run_sync(_replace, path, data)
-        return ids, text
+        async with self._writing:  # also for what another task is writing just now
+            day = int(time.time() - time.timezone) // 86_400
+            if name not in self._stale_hot and self._hot_day.get(name) == day:
+                return hot_file.read(self.app.store.home, "" if name == USER else name)
+            self._stale_hot.discard(name)
+            self._hot_day[name] = day
+            ids, text = await self.hot(name, day)
+            path = self.app.store.home.hot(name)
+            await trio.to_thread.run_sync(_replace, path, hot_file.encode(ids, text))
+            return ids, text
 
     async def hot(self, name: str, day: int) -> tuple[list[str], str]:
         """The block of a project with what holds everywhere."""
