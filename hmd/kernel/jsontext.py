@@ -18,7 +18,9 @@ def loads(text: str) -> object:
     text = text.strip(_BLANK)
     try:
         value, end = _scan(text, 0)
-    except StopIteration:
+    except (StopIteration, SystemError):
+        # Up to 3.12 the scanner knows its own kind of error only where `json` is loaded, and else
+        # fails to raise it.
         raise ValueError("no JSON value") from None
     if end != len(text):
         raise ValueError("more than one JSON value")
