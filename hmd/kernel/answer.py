@@ -7,7 +7,7 @@ turns in memory, the stub reads files.
 from _sha1 import sha1
 
 from hmd.kernel import event as ev
-from hmd.kernel import jsontext, ledger, system
+from hmd.kernel import jsontext, ledger, system, texts
 from hmd.kernel.address import Home, session_key
 from hmd.kernel.decide import decide
 from hmd.kernel.project import Project
@@ -138,6 +138,9 @@ def _serve(
         from hmd.kernel import notice  # late: once a session
 
         verdict.notice = "\n".join(notice.lines(sources.home, project.id, event.at))
+    if event.kind in (ev.SESSION_START, ev.PROMPT) and not verdict.repeat:
+        lost = [texts.UNREADABLE.format(path=path) for path in rules.unreadable()]
+        verdict.notice = "\n".join([line for line in (verdict.notice, *lost) if line])
     unwritten = False
     if not verdict.repeat:
         record = describe(event, verdict, turn, project, user_home)

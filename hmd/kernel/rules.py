@@ -49,3 +49,8 @@ class Rules:
 
     def generations(self) -> "list[int]":
         return [source.generation for source, _root in self.sources]
+
+    def unreadable(self) -> "list[str]":
+        """The files that hold rules and cannot be opened (lists of tests are never files)."""
+        found = [source for source, _root in self.sources if getattr(source, "unreadable", False)]
+        return [str(getattr(source, "path", "")) for source in found]

@@ -108,6 +108,11 @@ class Snapshot:
         return self._base_stat is not None or self._tail_stat is not None
 
     @property
+    def unreadable(self) -> bool:
+        """There is a base and it could not be opened: what it holds is not in force."""
+        return self._base_stat is not None and self._fd < 0
+
+    @property
     def settings(self) -> "Record":
         value = self._header.get("settings")
         return value if isinstance(value, dict) else {}

@@ -34,6 +34,8 @@ OPAQUE = (
     " rules could not be checked against it"
 )
 
+UNREADABLE = "hmd: rules are not in force, {path} cannot be read; run: hmctl snapshot rebuild"
+
 
 def line(record: "Record") -> str:
     """`[hmd] PITFALL (auto, provisional): summary — details`."""
