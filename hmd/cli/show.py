@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -30,8 +31,10 @@ def json_answer(value: Any) -> None:
     """The answer as JSON, keys in a fixed order."""
     import msgspec  # late: only answers need it
 
-    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    sys.stdout.write(encoded.decode() + "\n")
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    if (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8":
+        text = json.dumps(json.loads(text), indent=2)  # ASCII: what any locale can print
+    sys.stdout.write(text + "\n")
 
 
 def note(text: str) -> None:
