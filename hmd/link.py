@@ -6,7 +6,6 @@ answer. Starting a daemon is tried twice at most.
 """
 
 import os
-import socket
 import time
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from hmd import __version__ as VERSION
+from hmd.core import machine
 from hmd.core.errors import CODES, HmdError
 from hmd.core.model import ErrorBody
 from hmd.daemon.start import command, start_and_wait
@@ -153,16 +153,15 @@ def _deliver(
 
 def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]:
     end = time.monotonic() + timeout
-    with _socket(address) as sock:
-        sock.settimeout(timeout)
-        try:
-            sock.connect(address)
-        except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
-            raise _Absent from error
-        except BlockingIOError:
-            return frame.RETRY, b""  # its queue is full
-        except PermissionError as error:
-            raise _kept_away(address) from error
+    try:
+        stream = machine.connect(address, timeout)
+    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
+        raise _Absent from error
+    except BlockingIOError:
+        return frame.RETRY, b""  # its queue is full
+    except PermissionError as error:
+        raise _kept_away(address) from error
+    with stream as sock:
         try:
             sock.sendall(request)
         except TimeoutError as error:
@@ -188,13 +187,6 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
                 return answer
             if not piece:
                 raise _Broken
-
-
-def _socket(address: str) -> socket.socket:
-    try:
-        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    except PermissionError as error:
-        raise _kept_away(address) from error
 
 
 def _kept_away(address: str) -> HmdError:

@@ -5,12 +5,12 @@ drops it however the process ends. `daemon.json` only says who holds it.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import stat
 import time
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.daemon.process import start_time
 from hmd.kernel.address import Home
@@ -74,10 +74,10 @@ def ensure_private(path: str) -> None:
         raise HmdError(
             "refused", "not a directory", path, f"move it away: mv '{path}' '{path}.old'"
         )
-    if status.st_uid != os.geteuid():
+    if status.st_uid != machine.own_user():
         raise HmdError(
             "refused",
-            f"the directory belongs to user {status.st_uid}, not to user {os.geteuid()}",
+            f"the directory belongs to user {status.st_uid}, not to user {machine.own_user()}",
             path,
             "give it to the user who runs hmd, or set HMD_HOME to a directory of this user",
         )
@@ -114,10 +114,8 @@ class Lock:
     def take(self) -> bool:
         """Takes the lock now or returns False."""
         while True:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | machine.NOT_INHERITED, 0o600)
+            if not machine.try_lock(descriptor):
                 os.close(descriptor)
                 return False
             self._file = descriptor

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 
 import trio
 
+from hmd.core import machine
 from hmd.core.clock import SystemClock
 from hmd.core.errors import HmdError
 from hmd.daemon import upgrade
@@ -27,7 +28,7 @@ from hmd.daemon.resident import Resident
 from hmd.daemon.serve import Limits, Server
 from hmd.daemon.services import Services, StartWorker, UseCases
 from hmd.daemon.watch import keep_address, leave_when_idle, leave_when_large, say_alive
-from hmd.transport import unix
+from hmd.transport import local
 from hmd.transport.base import Listener
 
 HOUSEKEEPING_S = 1.0
@@ -89,7 +90,7 @@ class Daemon:
                     await self._serve(listener, clients)
                 background.cancel_scope.cancel()
             # On the way out already: another request to end must not cut short what follows.
-            signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+            machine.block_signals(ENDING)
         self._resident.save_all()
         self._resident.close()
         self._hooklog.flush()
@@ -102,7 +103,7 @@ class Daemon:
             server,
             self._ownership.lock,
             self._bind,
-            unix.poke,
+            local.poke,
             listener,
             clients,
             self._log,
@@ -133,13 +134,13 @@ class Daemon:
     def _first_listener(self) -> Listener:
         address = self._services.home.socket
         if self._listen_fd >= 0:
-            return unix.adopt(self._listen_fd, address)
-        if unix.poke(address):
+            return local.adopt(self._listen_fd, address)
+        if local.poke(address):
             self._log.line("replacing the socket of a process that does not hold the lock")
         return self._bind()
 
     def _bind(self) -> Listener:
-        return unix.listen(self._services.home.socket)
+        return local.listen(self._services.home.socket)
 
     async def _keep_store(self) -> None:
         """Opens the store and holds it open. Without it hooks are served; calls are told why."""
@@ -196,8 +197,6 @@ async def _leave_at_signal(signals: AsyncIterator[int], server: Server) -> None:
 
 def _limits() -> Limits:
     """Limits that leave descriptors for files when every connection is in use."""
-    import resource
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    room = 512 if soft == resource.RLIM_INFINITY else max(8, min(512, soft - 128))
+    limit = machine.descriptors(0)
+    room = max(8, min(512, limit - 128)) if limit else 512
     return Limits(connections=room)

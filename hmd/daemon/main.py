@@ -4,16 +4,14 @@ What a losing candidate needs is imported first; the loop, the store and the res
 process owns the home.
 """
 
-import contextlib
 import importlib
 import os
-import resource
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hmd import __version__ as VERSION
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.daemon import launchd, succession
 from hmd.daemon.build import order
@@ -144,9 +142,9 @@ def _serve(
 
     from hmd.daemon.loop import Daemon
 
-    _raise_descriptor_limit()
+    machine.descriptors(DESCRIPTORS)
     if not options.foreground:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        machine.outlive_terminal()
     try:
         daemon = Daemon(ownership, options.listen_fd, ready, log, package, _start_worker)
         trio.run(daemon.live)
@@ -160,14 +158,6 @@ def _start_worker(say: Callable[[str], object]) -> "WorkerProcess":
     from hmd.worker.parent import WorkerProcess  # late: loaded with the store, behind the socket
 
     return WorkerProcess(say)
-
-
-def _raise_descriptor_limit() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import os
 import socket
 from collections.abc import Mapping
 
+_UNIX: int | None = getattr(socket, "AF_UNIX", None)  # Windows has none, and no systemd
+
 
 class Notifier:
     """Sends to the socket that `NOTIFY_SOCKET` names. Whatever goes wrong is not our trouble."""
@@ -29,10 +31,10 @@ class Notifier:
         self._say("WATCHDOG=1")
 
     def _say(self, words: str) -> None:
-        if not self._address:
+        if not self._address or _UNIX is None:
             return
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            with socket.socket(_UNIX, socket.SOCK_DGRAM) as sock:
                 sock.setblocking(False)
                 sock.sendto(words.encode(), self._address)
         except OSError:

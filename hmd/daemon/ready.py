@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 
 READY, FAILED = b"ready\n", b"failed "
@@ -13,10 +14,10 @@ class Readiness:
     """The writing end of a readiness pipe, or nothing (`descriptor` below 0). Speaks once."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+        self._descriptor = -1
         if descriptor >= 0:
             with contextlib.suppress(OSError):
-                os.set_inheritable(descriptor, False)
+                self._descriptor = machine.take_pipe(descriptor)
 
     @property
     def awaited(self) -> bool:

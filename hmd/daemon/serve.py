@@ -6,12 +6,12 @@ out. What a request means is the responder's business.
 """
 
 import json
-import os
 from collections.abc import Callable
 from typing import Protocol
 
 import trio
 
+from hmd.core import machine
 from hmd.daemon.log import Log
 from hmd.kernel import frame
 from hmd.transport.base import Connection, Exhausted, Listener
@@ -120,7 +120,7 @@ class Server:
         self._limits = limits
         self._drain = limits.drain
         self._listener: Listener | None = None
-        self._uid = os.geteuid()
+        self._uid = machine.own_user()
         self._open = 0
         self._all_closed = trio.Event()
         # Those that have not sent a whole frame yet, oldest first: they make room for others.

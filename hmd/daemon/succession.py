@@ -8,11 +8,11 @@ owner. Stubs never do any of this.
 
 import contextlib
 import os
-import signal
 import time
 from collections.abc import Callable
 from typing import Protocol
 
+from hmd.core import machine
 from hmd.daemon.lifecycle import Lock, OwnerRecord, read_owner
 from hmd.daemon.process import ask, start_time
 from hmd.kernel import frame
@@ -79,9 +79,9 @@ def contend(world: Surroundings, patience: Patience, *, may_end: bool) -> str:
     if result or not may_end:
         return result or BLOCKED
     for number, name, grace in (
-        (signal.SIGCONT, "waking", patience.wake),
-        (signal.SIGTERM, "ending", patience.term),
-        (signal.SIGKILL, "killing", patience.kill),
+        (machine.WAKE, "waking", patience.wake),
+        (machine.END, "ending", patience.term),
+        (machine.KILL, "killing", patience.kill),
     ):
         owner = world.owner()
         if owner is None or not world.is_running(owner.pid, owner.start):
@@ -117,7 +117,7 @@ def take_over(world: Surroundings, seconds: float) -> bool:
     owner = world.owner()
     if owner is not None and world.is_running(owner.pid, owner.start):
         world.say(f"asking process {owner.pid} to leave: a service manager started this daemon")
-        world.signal(owner.pid, signal.SIGTERM)
+        world.signal(owner.pid, machine.END)
     return _wait(world, seconds, served=False) == OWN
 
 

@@ -7,12 +7,12 @@ is made room for.
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 
 import trio
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.daemon.log import Log
 from hmd.daemon.package import Package
@@ -64,25 +64,15 @@ class Successor:
         self._log = log
 
     async def prove(self) -> bool:
-        reading, writing = os.pipe()
         try:
-            try:
-                process = subprocess.Popen(
-                    [*self._argv, "--ready-fd", str(writing)],
-                    pass_fds=[writing],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    cwd="/",
-                    env=allowed_environment(os.environ),
-                    start_new_session=True,
-                )
-            finally:
-                os.close(writing)
-            words = await _read_to_end(reading)
+            process, reading = machine.start_child(self._argv, allowed_environment(os.environ))
         except OSError as error:
             self._log.line(f"no successor can be started: {sys.executable}: {error.strerror}")
             return False
+        try:
+            words = await trio.to_thread.run_sync(machine.read_to_end, reading, PROOF_S)
+        except TimeoutError:
+            words = b""
         finally:
             os.close(reading)
         failure = understand(words)
@@ -99,17 +89,3 @@ class Successor:
 
 def _reason(words: bytes, failure: HmdError) -> str:
     return str(failure) if words else "it ended without a word"
-
-
-async def _read_to_end(descriptor: int) -> bytes:
-    """What arrives until the pipe's end, or until there has been time enough."""
-    os.set_blocking(descriptor, False)
-    words = b""
-    with trio.move_on_after(PROOF_S):
-        while True:
-            await trio.lowlevel.wait_readable(descriptor)
-            piece = os.read(descriptor, 4096)
-            if not piece:
-                break
-            words += piece
-    return words

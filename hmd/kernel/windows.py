@@ -275,3 +275,60 @@ def start_detached(command: "list[str]", env: "dict[str, str]") -> None:
         Popen(command, env=env, creationflags=flags | CREATE_BREAKAWAY_FROM_JOB, **common)  # type: ignore[call-overload]
     except PermissionError:  # the job does not let anybody out
         Popen(command, env=env, creationflags=flags, **common)  # type: ignore[call-overload]
+
+
+class FileTime(ctypes.Structure):
+    """FILETIME."""
+
+    _fields_ = [("low", wintypes.DWORD), ("high", wintypes.DWORD)]
+
+
+class MemoryCounters(ctypes.Structure):
+    """PROCESS_MEMORY_COUNTERS."""
+
+    _fields_ = [
+        ("cb", wintypes.DWORD),
+        ("PageFaultCount", wintypes.DWORD),
+        *((name, ctypes.c_size_t) for name in (
+            "PeakWorkingSetSize", "WorkingSetSize", "QuotaPeakPagedPoolUsage",
+            "QuotaPagedPoolUsage", "QuotaPeakNonPagedPoolUsage", "QuotaNonPagedPoolUsage",
+            "PagefileUsage", "PeakPagefileUsage",
+        )),
+    ]  # fmt: skip
+
+
+def process_created(pid: int) -> str:
+    """When a process was created (GetProcessTimes). Raises OSError where it is not there."""
+    process = _kernel32.OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, False, pid)
+    if not process:
+        raise _failed()
+    times = [FileTime() for _ in range(4)]
+    try:
+        if not _kernel32.GetProcessTimes(
+            wintypes.HANDLE(process), *(ctypes.byref(one) for one in times)
+        ):
+            raise _failed()
+    finally:
+        close_handle(process)
+    return str((times[0].high << 32) + times[0].low)
+
+
+def working_set() -> int:
+    """Bytes that this process holds in memory (K32GetProcessMemoryInfo). Raises OSError."""
+    counters = MemoryCounters(cb=ctypes.sizeof(MemoryCounters))
+    process = _kernel32.GetCurrentProcess()
+    if not _kernel32.K32GetProcessMemoryInfo(
+        wintypes.HANDLE(process), ctypes.byref(counters), counters.cb
+    ):
+        raise _failed()
+    return int(counters.WorkingSetSize)
+
+
+def waiting_bytes(handle: int) -> "int | None":
+    """How many bytes can be read from a pipe at once; None at its end."""
+    waiting = wintypes.DWORD()
+    if not _kernel32.PeekNamedPipe(
+        wintypes.HANDLE(handle), None, 0, None, ctypes.byref(waiting), None
+    ):
+        return None
+    return int(waiting.value)

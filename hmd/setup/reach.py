@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 from collections.abc import Mapping
 
+from hmd.core import machine
 from hmd.kernel.address import Home
 
 _REFUSED = (errno.EPERM, errno.EACCES)
@@ -34,9 +34,7 @@ def obstacle(home: Home, env: Mapping[str, str]) -> tuple[str, str]:
     """(what keeps this process from the socket, what to do); two empty texts where nothing does."""
     address = home.socket
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-            sock.settimeout(1.0)
-            sock.connect(address)
+        machine.connect(address, 1.0).close()
     except OSError as error:
         if error.errno in _REFUSED:
             return _refused(address, env, str(error.strerror))
@@ -47,8 +45,8 @@ def _refused(address: str, env: Mapping[str, str], why: str) -> tuple[str, str]:
     try:
         owner = os.lstat(address).st_uid
     except OSError:
-        owner = os.geteuid()
-    if owner != os.geteuid():
+        owner = machine.own_user()
+    if owner != machine.own_user():
         return f"the socket belongs to user {owner}: {address}", "run hmctl as that user"
     for names, whose, do in SANDBOXES:
         if any(env.get(name) for name in names):

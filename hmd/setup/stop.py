@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping
 
 from hmd import link
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 
@@ -42,16 +42,13 @@ def stop_daemon(home: Home, env: Mapping[str, str]) -> bool:
 def is_owned(home: Home) -> bool:
     """Whether a process holds the home's lock: alive, answering or not."""
     try:
-        descriptor = os.open(home.lock, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(home.lock, os.O_RDWR | machine.NOT_INHERITED)
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not machine.try_lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
-    return False
 
 
 def _take_over(home: Home, env: Mapping[str, str]) -> None:

@@ -46,7 +46,7 @@ def managed(host: Host) -> Iterator[Host]:
 
 def gone(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):  # it has been reaped by its manager
-        wait_until_gone(pid)
+        wait_until_gone(pid, PATIENCE_S)
 
 
 def owner_pid(host: Host) -> int:

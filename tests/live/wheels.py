@@ -35,7 +35,9 @@ def copy_of_the_tree(directory: Path, version: str, extra: str = "") -> Path:
 
 def build(source: Path, kind: str = "wheel") -> Path:
     """The wheel (or sdist) of a source tree. Skips where the build backend cannot be had."""
-    out = source.parent / f"built-{source.name}"
+    out = source.parent / f"{kind}-{source.name}"
+    if out.exists():
+        return next(out.iterdir())
     command = [sys.executable, "-m", "build", f"--{kind}", "--outdir", str(out), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, env=_QUIET, timeout=300)
     if done.returncode and "No matching distribution" in done.stdout + done.stderr:
