@@ -7,6 +7,7 @@ instead of started: the interpreter's start is not what is looked at here.
 
 import json
 import os
+import posix
 import random
 import resource
 import signal
@@ -51,8 +52,8 @@ def play(event: str, body: bytes, home: str, build: str, env: dict[str, str]) ->
             os.closerange(3, 64)
             os.environ.clear()
             os.environ.update(env)
-            hook.posix.environ.clear()
-            hook.posix.environ.update({k.encode(): v.encode() for k, v in env.items()})
+            posix.environ.clear()
+            posix.environ.update({k.encode(): v.encode() for k, v in env.items()})
             hook.main(home, event, build)
         finally:
             os._exit(70)

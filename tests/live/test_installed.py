@@ -56,6 +56,7 @@ def test_the_cases_hold_for_the_installed_wheel(source: Path, cases: str, figure
         shutil.copytree(ROOT / "tests", directory / "run" / "tests")
         shutil.copy(ROOT / "pyproject.toml", directory / "run")
         (directory / "run" / "client").symlink_to(shipped / "client")
+        (directory / "run" / "hmd").symlink_to(environment.packages / "hmd")
         words = ["-m", "pytest", cases, "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
         done = subprocess.run(
             [environment.python, *words, "-m", "not long"],
@@ -66,7 +67,7 @@ def test_the_cases_hold_for_the_installed_wheel(source: Path, cases: str, figure
             timeout=1000,
         )
         where = subprocess.run(
-            [environment.python, "-c", "import hmd; print(hmd.__file__)"],
+            [environment.python, "-c", "import hmd, os; print(os.path.realpath(hmd.__file__))"],
             cwd=directory / "run", capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
     assert "site-packages" in where

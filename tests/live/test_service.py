@@ -16,8 +16,7 @@ from hmd.daemon.lifecycle import read_owner
 from hmd.daemon.start import command
 from tests.live import manager
 from tests.live.host import Host, Session
-from tests.live.instance import PATIENCE_S, ROOT, Instance, wait_for_end
-from tests.live.test_daemon_life import wait_until_gone
+from tests.live.instance import PATIENCE_S, ROOT, Instance, wait_for_end, wait_until_gone
 
 pytestmark = pytest.mark.live
 
@@ -46,7 +45,7 @@ def managed(host: Host) -> Iterator[Host]:
 
 def gone(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):  # it has been reaped by its manager
-        wait_until_gone(pid, PATIENCE_S)
+        assert wait_until_gone(pid, PATIENCE_S)
 
 
 def owner_pid(host: Host) -> int:

@@ -15,8 +15,7 @@ from hmd.daemon.lifecycle import read_owner
 from tests.live import contract
 from tests.live.figures import Figure
 from tests.live.host import Answer, Host
-from tests.live.instance import PATIENCE_S
-from tests.live.test_daemon_life import wait_until_gone
+from tests.live.instance import PATIENCE_S, wait_until_gone
 from tests.live.test_service import put_on_path
 from tests.live.wheels import Environment, build, copy_of_the_tree
 
@@ -166,7 +165,7 @@ def upgrade(host: Upgraded, wheel: Path, *more: str) -> tuple[int, int]:
     old = host.start()
     host.environment.upgrade(wheel, *more)
     with contextlib.suppress(ProcessLookupError):
-        wait_until_gone(old, PATIENCE_S)
+        assert wait_until_gone(old, PATIENCE_S)
     end = time.monotonic() + PATIENCE_S
     while not (new := host.instance.serving_pid()):
         assert time.monotonic() < end, host.instance.log()
@@ -228,7 +227,7 @@ def test_a_new_build_that_cannot_serve_is_not_made_room_for(
     assert host.instance.serving_pid() == old and host.daemons() == [old]
     assert host.call(1).held
     host.environment.pip("install", "--no-deps", "--no-index", str(wheels.higher))
-    wait_until_gone(old, PATIENCE_S)
+    assert wait_until_gone(old, PATIENCE_S)
     while host.daemons() in ([], [old]):
         assert time.monotonic() < end + PATIENCE_S, host.instance.log()
         time.sleep(0.05)
@@ -243,7 +242,7 @@ def test_an_older_release_takes_over_when_it_is_what_was_installed(
     _, new = upgrade(host, wheels.higher)
     assert Path(host.home.app_current).read_text().startswith("50.0.2-")
     host.environment.pip("install", "--no-deps", "--no-index", str(wheels.first))
-    wait_until_gone(new, PATIENCE_S)
+    assert wait_until_gone(new, PATIENCE_S)
     end = time.monotonic() + PATIENCE_S
     while not host.instance.serving_pid():
         assert time.monotonic() < end, host.instance.log()
