@@ -22,7 +22,7 @@ from hmd.setup.doctor import Check
 HOOK_LINES = 20
 DAEMON_LINES = 40
 # Checks whose words quote a rule or a setting: only how they stand is told.
-QUOTING = ("memories", "config")
+QUOTING = ("memories", "config", "learning", "wsl")
 
 
 class Places:

@@ -81,6 +81,7 @@ def examine(patient: Patient) -> list[Check]:
     found += _copy(home)
     found += _switches(home, patient.env)
     found += _config(home)
+    found += _sides(patient.cwd)
     found += _programs(patient.env)
     found += _service(patient)
     found += _daemon(patient)
@@ -216,6 +217,14 @@ def _config(home: Home) -> Iterator[Check]:
         yield Check("config", OK, "no bad values")
 
 
+def _sides(cwd: str, release: str = "") -> Iterator[Check]:
+    """Under WSL: hooks and home of one side, and the checkout on the same."""
+    release = release or os.uname().release if hasattr(os, "uname") else ""
+    if "microsoft" in release.lower() and cwd.startswith("/mnt/"):
+        what = f"{cwd} lies on the Windows side, hmd and its home inside WSL"
+        yield Check("wsl", WARN, what, "run the agent on one side only, or check out inside WSL")
+
+
 def _programs(env: Mapping[str, str]) -> Iterator[Check]:
     found = [name for name in ("claude", "codex") if surroundings.find_program(name, env)]
     if found:
@@ -251,7 +260,8 @@ def _daemon(patient: Patient) -> Iterator[Check]:
         yield Check("daemon", FAIL, str(error), error.do or "look at hmctl logs --daemon")
         return
     began = "answers" if state == "ready" else "was started and answers"
-    yield Check("daemon", OK, f"process {found.pid}, build {found.build}, {began}")
+    who = f"run by {found.owner}" if found.owner else "run on demand"
+    yield Check("daemon", OK, f"process {found.pid}, build {found.build}, {began}, {who}")
     build = copies.package_build().name
     if found.build and found.build != build:
         what = f"the daemon still is {found.build}, the package is {build}"
@@ -259,6 +269,7 @@ def _daemon(patient: Patient) -> Iterator[Check]:
     if found.home and found.home != patient.home:
         yield Check("daemon", FAIL, f"it serves {found.home}", "run hmctl daemon restart")
     yield from _store(found)
+    yield from _learning(found.learning)
     yield from _memories(patient)
     yield from _facts(patient)
 
@@ -286,6 +297,23 @@ def _store(found: model.Status) -> Iterator[Check]:
         yield Check("database", WARN, what, "set HMD_HOME to a directory on this machine's disk")
     for line in store.problems:
         yield Check("database", WARN, line, "look at hmctl logs --daemon")
+
+
+def _learning(found: model.LearningStatus) -> Iterator[Check]:
+    """What waits, what was given up, and what the provider itself said."""
+    if not found.enabled:
+        yield Check("learning", OK, "extraction is off: what needs no model is still learned")
+        return
+    if found.dead:
+        what = f"{found.dead} episodes were given up after several attempts"
+        yield Check("learning", WARN, what, "look at hmctl queue list --state dead")
+    if found.waiting:
+        said = f" ({found.probe_message})" if found.probe_message else ""
+        what = f"{found.queued} episodes wait: {found.waiting}{said}"
+        yield Check("learning", WARN, what, found.probe_hint or "look at hmctl queue list")
+    else:
+        last = found.last_run or "none yet"
+        yield Check("learning", OK, f"{found.queued} episodes wait, the last extraction: {last}")
 
 
 def _memories(patient: Patient) -> Iterator[Check]:

@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from hmd.core import model
 from hmd.core.errors import HmdError
-from hmd.setup import copies, install
+from hmd.setup import copies, install, service
 from hmd.setup.claude_code import EVENTS, registrations
-from hmd.setup.doctor import Check, Patient, examine, repair, unreachable
+from hmd.setup.doctor import Check, Patient, _sides, examine, repair, unreachable
 from tests.setup.conftest import User
 
 STATUS = model.Status(pid=7, build="0.0.1-test", enabled=True, snapshot="fresh")
@@ -202,3 +203,66 @@ def test_unreachable_memories_are_findings(patient: Patient) -> None:
     daemon_of(patient).rows = [model.MemoryRow(id="0123456789", triggers=[])]
     found = bad(patient)
     assert [one.what for one in found] == ["01234567 can never act: it has no trigger"]
+
+
+@pytest.mark.parametrize(
+    ("learning", "state", "words", "do"),
+    [
+        (model.LearningStatus(), "OK", "extraction is off", ""),
+        (model.LearningStatus(enabled=True, queued=2), "OK", "2 episodes wait", ""),
+        (
+            model.LearningStatus(
+                enabled=True, queued=3, waiting="not logged in", probe_message="please log in",
+                probe_hint="run claude and /login",
+            ),
+            "WARN", "3 episodes wait: not logged in (please log in)", "run claude and /login",
+        ),
+        (model.LearningStatus(enabled=True, dead=4), "WARN", "4 episodes", "hmctl queue list"),
+    ],
+)  # fmt: skip
+def test_what_waits_to_be_learned_is_told(
+    patient: Patient, learning: model.LearningStatus, state: str, words: str, do: str
+) -> None:
+    """Guards the queue: how much waits, why, what the provider itself said, and what helps."""
+    daemon_of(patient).status = msgspec.structs.replace(STATUS, learning=learning)
+    found = [one for one in examine(patient) if one.name == "learning"]
+    assert any(one.state == state and words in one.what and do in one.do for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("cwd", "release", "warned"),
+    [
+        ("/mnt/c/work", "5.15.90.1-microsoft-standard-WSL2", True),
+        ("/home/u/work", "5.15.90.1-microsoft-standard-WSL2", False),
+        ("/mnt/c/work", "6.1.0-generic", False),
+    ],
+)
+def test_a_checkout_on_the_other_side_of_wsl_is_told(cwd: str, release: str, warned: bool) -> None:
+    """Guards hooks and home that can never meet; a plain Linux with a /mnt is none."""
+    assert bool(list(_sides(cwd, release))) == warned
+
+
+def test_a_daemon_of_another_build_and_a_home_on_the_network_are_told(patient: Patient) -> None:
+    """Guards an upgrade that did not go through, and locks that are a server's."""
+    store = model.StoreStatus(state="ready", journal_mode="delete")
+    daemon_of(patient).status = msgspec.structs.replace(STATUS, build="0.0.0-old", store=store)
+    found = {one.name: one for one in bad(patient)}
+    assert "still is 0.0.0-old" in found["daemon"].what
+    assert "network file system" in found["database"].what
+
+
+@pytest.mark.parametrize(
+    ("report", "state"),
+    [
+        (None, ""),
+        (service.Report("systemd", "hmd"), ""),
+        (service.Report("systemd", "hmd", "installed"), "OK"),
+        (service.Report("systemd", "hmd", "broken", problems=["hmd.socket is failed"]), "FAIL"),
+    ],
+)
+def test_a_service_that_does_not_serve_is_told(
+    patient: Patient, report: service.Report | None, state: str
+) -> None:
+    """Guards a home that stubs only connect to."""
+    asked = msgspec.structs.replace(patient, service=lambda: report)
+    assert [one.state for one in examine(asked) if one.name == "service"] == [state] * bool(state)
