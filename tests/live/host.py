@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -85,6 +86,7 @@ class Host:
             capture_output=True,
             text=True,
             encoding="utf-8",
+            errors="replace",
             timeout=60,
             check=False,
             user=self.user,
@@ -120,11 +122,17 @@ class Host:
     # -- the host --
 
     def entry(self, event: str, settings: Path | None = None) -> list[str]:
-        """The command of a registered hook; an event we do not register takes PreToolUse's."""
-        hooks = json.loads((settings or self.settings).read_text(encoding="utf-8"))["hooks"]
-        (group,) = hooks.get(event, hooks["PreToolUse"])
-        (handler,) = group["hooks"]
-        return [handler["command"], *handler["args"][:-1], event]
+        """The command of our hook; an event that we do not register takes PreToolUse's."""
+        text = (settings or self.settings).read_text(encoding="utf-8")
+        hooks = json.loads(re.sub(r"(?m)^\s*//.*$", "", text))["hooks"]  # comments are the user's
+        handlers = [
+            handler
+            for group in hooks.get(event, hooks["PreToolUse"])
+            for handler in group["hooks"]
+            if "client.hook" in str(handler.get("args"))
+        ]
+        (ours,) = handlers
+        return [ours["command"], *ours["args"][:-1], event]
 
     def hook(
         self,
