@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import busy, facts, inside, load, parts, processes
+from bench import busy, facts, inside, load, parts, processes, recall
 from bench.commands import commands
 from bench.figures import HEADINGS, Row
 
@@ -23,6 +23,8 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "redaction": parts.redaction,
     "snapshot": parts.snapshot_build,
     "facts": facts.facts,
+    "index": recall.index,
+    "recall": recall.questions,
 }
 
 

@@ -9,18 +9,24 @@ record, an order that nothing learned later changes.
 import re
 from collections.abc import Sequence
 
+import trio
+
+from hmd.app import facts
 from hmd.app.context import Caller
 from hmd.app.recall import Recall
 from hmd.core.facts import FactList, FactQuery, FactRow
 from hmd.core.times import parse_time
 from hmd.recall.hot import token_count
-from hmd.recall.lexical import Index, weights
-from hmd.recall.strength import Strengths, strength
+from hmd.recall.lexical import weights
+from hmd.recall.shelf import Shelf
+from hmd.recall.strength import strength
 from hmd.recall.tokenize import tokens
 from hmd.store import recall as rows
 
+FIRST_WAIT_S = 1.0
 MOST_CANDIDATES = 4000
-RANKED = 256  # of the present: how many of the best by words are weighed by strength too
+NEWEST = 512  # of the present: how many of the newest that have the words are weighed
+FEW = 64
 _WORD = re.compile(r"\w+")
 
 Past = tuple[int, int]
@@ -55,8 +61,12 @@ async def recall(service: Recall, caller: Caller, wanted: FactQuery) -> FactList
     past = None
     if valid is not None or known is not None:
         past = (now if valid is None else valid, now if known is None else known)
-    places = await service.fact_places(caller.project)
-    asked = _Asked(service, caller.project, wanted, now, past, places)
+    shelves = None
+    with trio.move_on_after(FIRST_WAIT_S):
+        shelves = await service.fact_places(caller.project)
+    if shelves is None:  # a large store is being read for the first time: the database answers
+        return await facts.recall(app, caller, wanted)
+    asked = _Asked(service, caller.project, wanted, now, past, shelves)
     found, total, fallback = await asked.answer(_Question(wanted.query.strip()))
     kept, truncated = _within(found[: wanted.limit], wanted.max_tokens)
     if past is None and kept:
@@ -83,15 +93,17 @@ class _Asked:
         wanted: FactQuery,
         now: int,
         past: Past | None,
-        places: Sequence[tuple[Index, Strengths]],
+        shelves: Sequence[Shelf],
     ) -> None:
         self._service = service
         self._project = project
         self._wanted = wanted
         self._now = now
         self._past = past
-        self._places = places
-        self._indices = [index for index, _ in places]
+        self._shelves = shelves
+        self._indices = [shelf.facts for shelf in shelves]
+        # Some may be refused by what only the database knows.
+        self._enough = wanted.limit + 2
 
     async def answer(self, question: _Question) -> tuple[list[FactRow], int, bool]:
         """(rows best first, how many there may be, found by letters only)."""
@@ -103,60 +115,113 @@ class _Asked:
                 if found:
                     return found, total, False
         names = [name for index in self._indices for name in index.containing(question.text)]
-        rows = await self._pass(names[:MOST_CANDIDATES])
-        return self._order(rows, {}), len(rows), True
+        found = await self._pass(names[:MOST_CANDIDATES], MOST_CANDIDATES) if names else []
+        return self._order(found, {}), len(found), True
 
     async def _strongest(self) -> tuple[list[FactRow], int]:
-        wanted, limit = self._wanted, self._wanted.limit
-        plain = not (wanted.subject.strip() or wanted.kind or wanted.tag or wanted.pinned)
-        plain = plain and not (wanted.archived or wanted.sensitive or wanted.freshness)
-        if self._past is not None or not plain:
-            most = limit if self._past is not None else max(limit, MOST_CANDIDATES)
-            rows = self._order(await self._pass(None, most), {})
-            return rows, len(rows)
-        names = [name for _, one in self._places for name in one.best(self._now, limit + RANKED)]
-        rows = self._order(await self._pass(names), {})
-        return rows, sum(len(one) for _, one in self._places)
+        wanted = self._wanted
+        special = wanted.kind or wanted.tag or wanted.pinned or wanted.freshness
+        if self._past is not None or special or wanted.archived or wanted.sensitive:
+            most = wanted.limit if self._past is not None else max(wanted.limit, MOST_CANDIDATES)
+            found = self._order(await self._pass(None, most), {})
+            return found, len(found)
+        if wanted.subject.strip():
+            names = [name for name in self._ids_about() if self._strength(name) is not None]
+            names.sort(key=lambda name: -(self._strength(name) or 0.0))
+            total = len(names)
+        else:
+            k, now = self._enough + 4, self._now
+            names = [name for shelf in self._shelves for name in shelf.strengths.best(now, k)]
+            names.sort(key=lambda name: -(self._strength(name) or 0.0))
+            total = sum(len(shelf.strengths) for shelf in self._shelves)
+        return self._order(await self._pass(names, self._enough), {}), total
 
     async def _all(self, question: _Question) -> tuple[list[FactRow], int]:
         """Facts that have every word."""
-        most = MOST_CANDIDATES
-        names = [name for one in self._indices for name in one.having(question.words, most)]
-        return await self._ranked(question, names)
+        return await self._ranked(question, self._having(question.words))
 
     async def _any(self, question: _Question) -> tuple[list[FactRow], int]:
-        """Facts that have any word; of a word in several parts (`도쿄에서`, `test-ci`) most."""
-        known = [group for group in question.groups if any(map(self._count, group))]
+        """Facts that have any word; of a word in several parts (`도쿄에서`, `test-ci`) half."""
         names: dict[str, None] = {}
-        for group in known:
-            for index in self._indices:
-                for name in index.having([w for w in group if self._count(w)], MOST_CANDIDATES):
-                    names[name] = None
+        for group in question.groups:
+            known = [word for word in group if self._count(word)]
+            if known and 2 * len(known) >= len(group):
+                names.update(dict.fromkeys(self._having(known)))
         return await self._ranked(question, list(names), any_=True)
+
+    def _having(self, words: Sequence[str]) -> list[str]:
+        """The ids of facts that have every word, the newest first; of one subject, where one is
+        asked for: its facts are fewer than those that have a word."""
+        if not self._wanted.subject.strip():
+            most = MOST_CANDIDATES if self._past is not None else NEWEST
+            return [name for one in self._indices for name in one.having(words, most)]
+        wanted = len(set(words))
+        return [
+            name
+            for name in self._ids_about()
+            for index in self._indices
+            if name in index and len(set(index.has(name, words))) == wanted
+        ]
+
+    def _ids_about(self) -> list[str]:
+        """The facts of the subject asked for, the newest first."""
+        subject = self._wanted.subject.strip()
+        return [n for one in self._shelves for n in reversed(one.subjects.get(subject, ()))]
 
     def _count(self, word: str) -> int:
         return sum(index.count(word) for index in self._indices)
 
+    def _strength(self, name: str) -> float | None:
+        """Of a fact now; None for one that is not believed."""
+        for shelf in self._shelves:
+            if name in shelf.records:
+                return shelf.strengths.at(name, self._now)
+        return None
+
     async def _ranked(
         self, question: _Question, names: list[str], any_: bool = False
     ) -> tuple[list[FactRow], int]:
-        if not names:
-            return [], 0
+        total = len(names)
         scores: dict[str, float] = {}
-        weighed = weights(self._indices, question.words)
         enough = self._wanted.limit
-        if self._past is None:
+        if self._past is not None:
+            return await self._known_then(question, names, self._past[1], any_), total
+        if names:
+            weighed = weights(self._indices, question.words)
             for index in self._indices:
                 scores.update(index.scores_of(weighed, names))
-            strong = self._service.strength_of
-            names.sort(key=lambda name: -scores.get(name, 0.0) * strong(name, self._now))
-            enough = max(RANKED, 4 * enough) if self._wanted.limit > 8 else 4 * enough
-        rows = await self._pass(names, max(enough, self._wanted.limit))
+            held = {name: self._strength(name) for name in names}
+            if not (self._wanted.archived or self._wanted.sensitive):
+                names = [name for name in names if held[name] is not None]
+            names.sort(key=lambda name: -scores.get(name, 0.0) * (held[name] or 0.0))
+            enough = self._enough
+        if not names:
+            return [], 0
+        found = await self._pass(names, enough if not question.phrases else MOST_CANDIDATES)
         if not any_:
-            rows = [row for row in rows if question.says(row)]
-        return self._order(rows, scores), len(names)
+            found = [row for row in found if question.says(row)]
+        return self._order(found, scores), total
 
-    async def _pass(self, names: Sequence[str] | None, enough: int = 100_000) -> list[FactRow]:
+    async def _known_then(
+        self, question: _Question, names: list[str], known: int, any_: bool
+    ) -> list[FactRow]:
+        """The newest of what was recorded by then, until there are enough."""
+        found: list[FactRow] = []
+        recorded = [shelf.recorded for shelf in self._shelves]
+        several = len(self._indices) > 1  # then the newest of each come one after another
+        start = 0
+        while start < len(names) and (several or len(found) < self._wanted.limit):
+            part: list[str] = []
+            while start < len(names) and len(part) < FEW:
+                name = names[start]
+                start += 1
+                if any(one.get(name, known + 1) <= known for one in recorded):
+                    part.append(name)
+            rows_ = await self._pass(part, FEW) if part else []
+            found += rows_ if any_ else [row for row in rows_ if question.says(row)]
+        return self._order(found, {})
+
+    async def _pass(self, names: Sequence[str] | None, enough: int) -> list[FactRow]:
         return await self._service.app.store.read(
             lambda connection: rows.matching(
                 connection, self._wanted, names, self._now, self._past, self._project, enough

@@ -30,13 +30,11 @@ from hmd.kernel.snapshot import USER
 from hmd.kernel.turn import Turn
 from hmd.recall import hot, inject
 from hmd.recall.inject import Found, Nearest
-from hmd.recall.lexical import Index
 from hmd.recall.shelf import Shelf
-from hmd.recall.strength import Strengths
 from hmd.store import recall as rows
 from hmd.store.apply import Applied
 
-_PAGE = 32
+_PAGE = 64
 _BREATH_NS = 200_000
 IDLE_S = 1800.0
 # A prompt waits this long for a shelf that is being read for the first time.
@@ -77,6 +75,7 @@ class Recall:
         self._stale_hot: set[str] = set()
         self._hot_day: dict[str, int] = {}
         self._work = trio.Event()
+        self._project_names: list[str] | None = None
         self._following = trio.Lock()
         self._writing = trio.Lock()
         self._nearest: dict[str, Nearest] = {}
@@ -97,6 +96,7 @@ class Recall:
                 place.shelf.put_memory(record_of(after))
                 self.embedding.offer(after.project or USER, after.id)
         for project in applied.projects:
+            self._project_names = None
             self._places.pop(project, None)
             self._stale_hot.add(project)
         named = [found.decode() for found in _ID.findall(msgspec.json.encode(change))]
@@ -256,16 +256,18 @@ class Recall:
         await self.settle()
         return [place.shelf for place in places]
 
-    async def fact_places(self, project: str) -> list[tuple[Index, Strengths]]:
+    async def fact_places(self, project: str) -> list[Shelf]:
         """Where facts are looked for: a project's and the user's; outside, everywhere."""
         names = [project] if project else await self._projects()
         for name in names:
             await self.shelves(name)
-        found = [self._places[name].shelf for name in dict.fromkeys([*names, USER])]
-        return [(shelf.facts, shelf.strengths) for shelf in found]
+        return [self._places[name].shelf for name in dict.fromkeys([*names, USER])]
 
     async def _projects(self) -> list[str]:
-        return [USER, *(row.id for row in await self.app.store.list_projects())]
+        if self._project_names is None:
+            found = await self.app.store.list_projects()
+            self._project_names = [USER, *(row.id for row in found)]
+        return self._project_names
 
     def accessed(self, found: Sequence[FactRow], at: int) -> None:
         """Facts were given as an answer: they are as fresh as if recorded now."""
@@ -273,13 +275,6 @@ class Recall:
             place = self._places.get(row.project or USER)
             if place is not None and row.id in place.shelf.records:
                 place.shelf.strengths.put(row, at)
-
-    def strength_of(self, name: str, now: int) -> float:
-        """Of a fact on some shelf; 0 for one that is not believed now."""
-        for place in self._places.values():
-            if name in place.shelf.records:
-                return place.shelf.strengths.at(name, now)
-        return 0.0
 
     # -- hooks --
 

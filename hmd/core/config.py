@@ -58,7 +58,7 @@ class BeforeModel(Section, frozen=True):
 
     max_items: Count = 5
     max_bytes: Count = 3 * KIB
-    min_score: Share = 0.35
+    min_score: Share = 0.38
     dense: Literal["helper", "off"] = "helper"
     dense_timeout_ms: Count = 80
     recall: PromptRecall = field(default_factory=PromptRecall)

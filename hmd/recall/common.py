@@ -9,27 +9,32 @@ _BY_POWER = {
     8: """
         default function model not return use valu""",
     9: """
-        abl add after again air all alreadi alway ani appear area arg around array art ask
-        back bad base befor begin believ best better between big bodi book bring build busi
-        buy call car case chang check child citi class come communiti compani comput consid
-        continu countri creat current custom cut data day decid delet die differ door dure
-        each earli educ end enjoy even everi exampl expect eye face fact fall famili father
-        favorit feel few file find first follow forc friend futur game generat get girl give
-        given go good govern graph great group grow guy hand happen head health help high
-        histori hold home hope hour hous idea import includ inform input int interest involv
-        issu job keep kill kind know larg last law lead learn leav let level life like line
-        list littl live long look lose lot love main make man mani meet member method minut
-        modul moment money month more morn most mother move much name need never new next
-        night no node none now number object offer offic often old one onli open option other
-        output own paramet parent part parti pass pay peopl person place plan play point
-        possibl power presid problem program project provid public pull put python question
-        rais reach read reason recent remain rememb remov report requir research result right
-        room run same say school see seem sell send serv servic set shape share show side sit
-        size small some sometim speak spend stand start state stay still stop store stori
-        string student studi suggest support system take talk teacher team tell test thing
-        think time today togeth token too tri true turn type understand updat user usual veri
-        wait walk want war watch water way week well win within without woman word work world
-        write year yesterday young""",
+        abl add advic after again air all alreadi alway ani appear april area arg around array
+        art ask attend august back bad base befor begin believ benefit best better between big
+        birthday bodi book breakfast bring build busi buy call camera car case celebr challeng
+        chang check child citi class come communiti compani comput consid continu cook countri
+        creat current custom cut danc data day decemb decid delet die differ dinner discuss
+        door draw drink drive dure each earli eat educ end enjoy even everi exampl exercis
+        expect experi explain eye face fact fall famili father favorit februari feel few file
+        film financi find first fli follow food forc friday friend futur game generat get gift
+        girl give given go goal good govern graph great group grow guy hand happen head health
+        help high histori hold holiday home hope hour hous idea import includ inform input int
+        interest internat involv issu januari job juli june keep kill kind know larg last law
+        lead learn leav let level life like line list littl live long look lose lot love lunch
+        main make man mani march meet member mental mention method minut modul moment monday
+        money month more morn most mother move movi much music name nation natur need never
+        new next night no node none novel novemb now number object octob offer offic often old
+        one onli open opinion option other output own paint paramet parent part parti pass pay
+        peopl person phone photo pictur place plan play player point possibl power practic
+        presid problem program project provid public pull put python question rais reach read
+        reason recent remain rememb remov report requir research restaur result right room run
+        same saturday say school see seem sell send septemb serv servic set shape share show
+        side sing sit size sleep small social some sometim song speak spend sport stand start
+        state stay still stop store stori string student studi suggest sunday support system
+        take talk teach teacher team technic tell test thing think thursday time today togeth
+        token too topic travel tri trip true tuesday turn type understand updat user usual
+        veri visit wait walk want war watch water way wednesday week weekend well win within
+        without woman word work world write year yesterday young""",
     10: """
         algorithm argument attribut auto batch bool cach code config configur contain convert
         defin dict eg element error fals featur float func https id imag implement indic initi

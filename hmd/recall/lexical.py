@@ -26,6 +26,7 @@ DRIFT = 0.05
 MOST_READ = 2500
 KEPT = 100
 _TF_BITS = 8
+_CHUNK = 256
 _MOST_TF = (1 << _TF_BITS) - 1
 
 
@@ -83,6 +84,7 @@ class Index:
         self._texts: list[bytes] = []
         self._lengths = array("H")
         self._slots: dict[str, int] = {}
+        self._joined: dict[int, bytes] = {}  # first slot → its chunk's texts, for `containing`
         self._total = 0
         self._average = 1.0
         self._epoch = 0
@@ -105,6 +107,7 @@ class Index:
         self._texts.append(text.encode("utf-8", "surrogatepass"))
         self._lengths.append(length)
         self._slots[identifier] = slot
+        self._joined.pop(slot - slot % _CHUNK, None)
         self._total += length
         self._follow_average()
         base = self._norm(length)
@@ -130,6 +133,7 @@ class Index:
                 entry.remove(slot)
         self._total -= self._lengths[slot]
         self._ids[slot], self._texts[slot] = "", b""
+        self._joined.pop(slot - slot % _CHUNK, None)
         self._follow_average()
         return True
 
@@ -215,22 +219,32 @@ class Index:
         known = sorted((one for one in entries if one is not None), key=lambda e: len(e.slots))
         if not known or len(known) < len(entries):
             return []
-        out = []
-        for slot in reversed(known[0].slots):
-            if all(entry.impact(slot) for entry in known[1:]):
-                out.append(self._ids[slot])
-                if len(out) >= most:
-                    break
-        return out
+        if len(known) == 1:
+            return [self._ids[slot] for slot in known[0].slots[: -most - 1 : -1]]
+        slots = set(known[0].slots)
+        for entry in known[1:]:
+            if len(entry.slots) > 8 * len(slots):
+                slots = {slot for slot in slots if entry.impact(slot)}
+            else:
+                slots.intersection_update(entry.slots)
+        return [self._ids[slot] for slot in nlargest(most, slots)]
 
     def containing(self, needle: str) -> list[str]:
         """The ids of the texts that contain `needle`, ASCII letters in either case."""
-        wanted = needle.lower().encode("utf-8", "surrogatepass")
-        return [
-            identifier
-            for identifier, text in zip(self._ids, self._texts, strict=True)
-            if identifier and wanted in text.lower()
-        ]
+        wanted = needle.encode("utf-8", "surrogatepass").lower()
+        found = []
+        for chunk in range(0, len(self._ids), _CHUNK):
+            joined = self._joined.get(chunk)
+            if joined is None:
+                joined = b"\0".join(self._texts[chunk : chunk + _CHUNK]).lower()
+                self._joined[chunk] = joined
+            if wanted in joined:
+                found += [
+                    self._ids[slot]
+                    for slot in range(chunk, min(chunk + _CHUNK, len(self._ids)))
+                    if self._ids[slot] and wanted in self._texts[slot].lower()
+                ]
+        return found
 
     def _entry(self, word: str) -> _Postings | None:
         entry = self._postings.get(word)

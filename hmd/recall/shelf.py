@@ -25,6 +25,8 @@ class Shelf:
         self.episodes = Index()
         self.records: dict[str, Record] = {}
         self.strengths = Strengths()
+        self.recorded: dict[str, int] = {}  # when each fact was recorded
+        self.subjects: dict[str, list[str]] = {}  # ids of the facts of each, also of ones now gone
 
     def __len__(self) -> int:
         return len(self.memories) + len(self.facts) + len(self.episodes)
@@ -40,12 +42,16 @@ class Shelf:
             index.remove(identifier)
         self.records.pop(identifier, None)
         self.strengths.drop(identifier)
+        self.recorded.pop(identifier, None)
 
     def put_fact(self, row: FactRow) -> None:
         """A fact as it is now; one that was erased is forgotten here too."""
         if row.erased_at is not None:
             self.drop(row.id)
             return
+        if row.id not in self.recorded:
+            self.subjects.setdefault(row.subject, []).append(row.id)
+        self.recorded[row.id] = row.recorded_at
         text = fact_text(row)
         if self.facts.text(row.id) != text:  # else it keeps its place in the order of recording
             self.facts.add(row.id, text)

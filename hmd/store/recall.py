@@ -135,10 +135,11 @@ def matching(
             row_of(row) for row in connection.execute(SELECT + f"WHERE {where} {order}", values)
         ]
     out: list[FactRow] = []
-    start, size = 0, max(32, 2 * enough)
+    start, size = 0, enough + 4
     while start < len(ids) and len(out) < enough:
         part = ids[start : start + min(size, _MANY)]
         start += len(part)
+        size *= 2
         marks = ", ".join(f":i{number}" for number in range(len(part)))
         names = {f"i{number}": name for number, name in enumerate(part)}
         rows = connection.execute(
