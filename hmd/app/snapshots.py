@@ -11,7 +11,7 @@ from hmd.app.signatures import plain_of
 from hmd.core.changes import AnyChange
 from hmd.core.config import Config, verdict_settings
 from hmd.core.learning import FixRow
-from hmd.core.model import MemoryRow, ProjectRow, SnapshotRow
+from hmd.core.model import MemoryRow, ProjectRow, SnapshotRow, is_in_force
 from hmd.kernel.snapshot import USER, open_snapshot
 from hmd.store import learning, snapshot_file
 from hmd.store.apply import Applied, Touched
@@ -82,9 +82,9 @@ class Snapshots:
     def _publish(self, seq: int, touched: Touched) -> None:
         before, after = touched
         changes: dict[str, Record | None] = {}
-        if before is not None and before.status == "active":
+        if before is not None and is_in_force(before):
             changes[before.project or USER] = None
-        if after.status == "active":
+        if is_in_force(after):
             changes[after.project or USER] = record_of(after)
         for name, record in changes.items():
             self._append(name, seq, after.id, record)

@@ -113,6 +113,18 @@ class MemoryRow(Content, kw_only=True):
     origin: Origin = field(default_factory=Origin)
 
 
+# Why a correction that outlived its session is a candidate; one with this note gives advice while
+# it waits for review. Whatever a person does with it replaces the note.
+KEPT_CORRECTION = "a correction of yours, kept for review"
+
+
+def is_in_force(row: MemoryRow) -> bool:
+    """Whether hooks look at a memory: it is active, or a kept correction that waits for review."""
+    if row.status == "candidate":
+        return row.source == "guard" and row.note == KEPT_CORRECTION
+    return row.status == "active"
+
+
 class MemoryDraft(Struct, kw_only=True):
     """`memory.add`. Absent values are chosen from type and signature. `signature` as typed."""
 

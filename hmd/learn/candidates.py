@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from msgspec import structs
 
 from hmd.core.config import Settings
-from hmd.core.model import Signature
+from hmd.core.model import KEPT_CORRECTION, Signature
 from hmd.kernel import event as ev
 from hmd.kernel import turn as kernel_turn
 from hmd.kernel.address import digest
@@ -27,7 +27,6 @@ CONFIDENCE = 0.8
 IMPORTANCE = 0.8
 # A guard that was passed this often ended with its session (docs/internals.md, "Deciding").
 MOST_OVERRIDES = 2
-NOTE = "a correction of yours, kept for review"
 
 
 class Guard:
@@ -83,6 +82,7 @@ def keep(
             fixes = [call for call in _calls(episodes) if call.input == guard.worked]
             spoke = guard.episode.started
             row.replay = replay(signature, [guard.call], fixes, before, True, spoke).problem
+            row.note = row.replay or row.note  # one that would stop good calls stays silent
             state.rows[row.id] = row
             plan.changes.append(Add(row=structs.replace(row)))
         else:
@@ -144,7 +144,7 @@ def _row(guard: Guard, signature: Signature, now: int) -> Row:
         triggers=["before_tool"],
         sig=signature,
         evidence="user_said",
-        note=NOTE,
+        note=KEPT_CORRECTION,
         source="guard",
         knowledge="correction",
         confidence=CONFIDENCE,

@@ -12,7 +12,7 @@ import msgspec
 from hmd.core import changes as ch
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
-from hmd.core.model import AGENT_ACTORS, MemoryRow, ProposalRow
+from hmd.core.model import AGENT_ACTORS, MemoryRow, ProposalRow, is_in_force
 from hmd.store import facts, forgetting, learning, memories, projects, proposals, tombstones
 
 _MEMORY = (
@@ -77,7 +77,7 @@ class Applied:
         places: dict[str | None, None] = {}
         for before, after in self.memories:
             for row in (before, after):
-                if row is not None and row.status == "active":
+                if row is not None and is_in_force(row):
                     places[row.project] = None
         places.update(dict.fromkeys(fix.project for fix in self.fixes))
         return list(places)

@@ -25,7 +25,15 @@ from hmd.core.changes import (
     SetStatus,
 )
 from hmd.core.errors import HmdError
-from hmd.core.model import Evidence, MemoryFilter, MemoryRow, Origin, Signature, Trigger
+from hmd.core.model import (
+    KEPT_CORRECTION,
+    Evidence,
+    MemoryFilter,
+    MemoryRow,
+    Origin,
+    Signature,
+    Trigger,
+)
 
 DAY_MS = 86_400_000
 # What a restored automatic row whose time had run out is given anew.
@@ -358,14 +366,20 @@ def _where(wanted: MemoryFilter) -> tuple[str, list[Any]]:
     return " AND ".join(terms), values
 
 
+# `hmd.core.model.is_in_force` in SQL.
+_IN_FORCE = (
+    "(v.status = 'active' OR (v.status = 'candidate' AND v.source = 'guard' AND v.note = ?1))"
+)
+
+
 def active(
     connection: sqlite3.Connection, project: str | None, after: str, limit: int
 ) -> list[MemoryRow]:
-    """Active rows of one snapshot with ids above `after`, in their order. None: user-wide."""
+    """Rows in force of one snapshot with ids above `after`, in their order. None: user-wide."""
     rows = connection.execute(
-        _SELECT + "WHERE v.superseded_at IS NULL AND v.status = 'active' AND v.project_id IS ? "
-        "AND v.memory_id > ? ORDER BY v.memory_id LIMIT ?",
-        (project, after, limit),
+        _SELECT + "WHERE v.superseded_at IS NULL AND " + _IN_FORCE + " AND v.project_id IS ?2 "
+        "AND v.memory_id > ?3 ORDER BY v.memory_id LIMIT ?4",
+        (KEPT_CORRECTION, project, after, limit),
     )
     return [_row(row) for row in rows]
 
@@ -373,9 +387,9 @@ def active(
 def active_at(connection: sqlite3.Connection, project: str | None, at: int) -> list[MemoryRow]:
     """The rows that a snapshot held at an instant, by id."""
     rows = connection.execute(
-        _SELECT + "WHERE v.recorded_at <= ?1 AND (v.superseded_at IS NULL OR v.superseded_at > ?1) "
-        "AND v.status = 'active' AND v.project_id IS ?2 ORDER BY v.memory_id",
-        (at, project),
+        _SELECT + "WHERE v.recorded_at <= ?2 AND (v.superseded_at IS NULL OR v.superseded_at > ?2) "
+        "AND " + _IN_FORCE + " AND v.project_id IS ?3 ORDER BY v.memory_id",
+        (KEPT_CORRECTION, at, project),
     )
     return [_row(row) for row in rows]
 

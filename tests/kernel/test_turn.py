@@ -164,12 +164,13 @@ def test_everything_is_bounded() -> None:
 
 
 def test_damaged_records_and_checkpoints_change_nothing() -> None:
-    for bad in (
+    damaged: list[ledger.Record] = [
         {},
         {"k": 1},
         {"k": "pre_tool", "e": "x", "t": "y"},
         {"k": "prompt", "t": 1, "e": []},
-    ):
+    ]
+    for bad in damaged:
         assert plain(folded(bad)) == plain(Turn())
     fold(Turn(), {"k": "tool_batch", "e": "b", "t": 1, "calls": [3, None], "fired": [1, ["x"]]})
     for data in (b"", b"[]", b"{", b'{"format":1}', b'{"format":1,"offset":"x"}', b"\xff"):
