@@ -404,15 +404,11 @@ class Recall:
 
 
 def _is_lasting(record: inject.Record, now: int) -> bool:
-    """Whether a row belongs into the hot index: a current fact, or a memory that SessionStart does
-    not print already and the host does not load by itself."""
-    if record["expires"] is not None and record["expires"] <= now:
+    """Whether a row belongs into the hot index: a fact that is true now. Memories have moments of
+    their own, and a text is given once a session: in the index they would miss theirs."""
+    if record["type"] != "fact" or (record["expires"] is not None and record["expires"] <= now):
         return False
-    if record["type"] == "fact":
-        return bool(record["from"] <= now)
-    if record["type"] == "episode" or record["baseline"] or record["loaded"]:
-        return False
-    return "before_model" in record["triggers"] and "session_start" not in record["triggers"]
+    return bool(record["from"] <= now)
 
 
 def _replace(path: str, data: bytes) -> None:

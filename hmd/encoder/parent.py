@@ -32,7 +32,7 @@ from hmd.encoder.protocol import (
 )
 
 # Texts of one message of a backfill: what a question may have to wait for.
-BATCH = 4
+BATCH = 2
 START_S = 120.0  # a model may be read from a slow disk, or fetched
 HANG_S = 20.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 600.0

@@ -18,7 +18,7 @@ try:
 except ImportError:
     np = None  # type: ignore[assignment,unused-ignore]
 
-BLOCK = 4096
+BLOCK = 512
 _FIRST_ROOM = 256
 
 

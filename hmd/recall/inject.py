@@ -25,8 +25,8 @@ LONGEST_QUESTION = 4000  # characters of a prompt that are searched for
 CANDIDATES = 100
 # Least cosine at which a text is about a question by its meaning alone, by kind of model: those of
 # E5 lie close together (trained with a low temperature), others spread.
-_COSINES = (("e5", 0.87), ("hash", 0.6))
-_COSINE = 0.5
+_COSINES = (("e5", 0.83), ("hash", 0.6))
+_COSINE = 0.42
 _PATH = re.compile(r"[\w.@~-]*(?:/[\w.@~*-]+)+|[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 
 
