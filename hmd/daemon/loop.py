@@ -31,6 +31,7 @@ from hmd.daemon.watch import keep_address, leave_when_idle, leave_when_large, sa
 from hmd.transport import local
 from hmd.transport.base import Listener
 
+REOPEN_S = 5.0  # between two attempts to open a store that failed
 HOUSEKEEPING_S = 1.0
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
@@ -143,7 +144,13 @@ class Daemon:
         return local.listen(self._services.home.socket)
 
     async def _keep_store(self) -> None:
-        """Opens the store and holds it open. Without it hooks are served; calls are told why."""
+        """Opens the store, and opens it again after a while where it failed: a disk that was full
+        when the daemon started has room later. A database of a newer version stays shut."""
+        while await self._use_store():
+            await trio.sleep(REOPEN_S)
+
+    async def _use_store(self) -> bool:
+        """Serves the store as long as it can be used; True where another attempt may help."""
         services = self._services
         try:
             # In a thread: loading it takes longer than everything before readiness.
@@ -171,11 +178,13 @@ class Daemon:
         except HmdError as error:
             self._log.line(f"the store cannot be used: {error}")
             services.store.failed(error)
+            return error.code != "newer"
         except Exception as error:
             self._log.trouble("the store fails", error)
             services.store.failed(
                 HmdError("internal", "the store failed", services.home.daemon_log, "see the log")
             )
+        return True
 
     async def _keep_settings(self, use_cases: UseCases) -> None:
         while True:

@@ -89,7 +89,7 @@ class StoreSlot:
         return StoreStatus(state="newer" if newer else "damaged", problems=[str(self._error)])
 
     def opened(self, use_cases: UseCases) -> None:
-        self._opened = use_cases
+        self._opened, self._error = use_cases, None
         self._settled.set()
 
     def heard(self, session: str, kind: str, cwd: str) -> None:
