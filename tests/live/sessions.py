@@ -191,9 +191,10 @@ _CORRECTIONS = [
 
 
 def _guard(script: Script) -> Iterator[None]:
-    for command, words, better in cycle(_CORRECTIONS):
+    for number, (command, words, better) in enumerate(cycle(_CORRECTIONS)):
         script.prompt("check it")
-        script.wave(command, ended=FAILED)
+        # Fails once only: what is learned of failures is given later, and only by a daemon.
+        script.wave(command, ended=WORKED if number >= len(_CORRECTIONS) else FAILED)
         script.stop()
         script.prompt(words)
         script.wave(better, ended=WORKED)
@@ -201,7 +202,7 @@ def _guard(script: Script) -> Iterator[None]:
         for _ in range(3):
             script.prompt("once more")
             script.wave(command, command)
-            script.wave(command, ended=FAILED)
+            script.wave(command, ended=WORKED)
             script.wave("ls", ended=WORKED)
             yield
         script.stop()

@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from tests.live import contract
 from tests.live.figures import Figure
 from tests.live.host import Host, Session
+from tests.live.instance import PATIENCE_S
 
 pytestmark = pytest.mark.live
 
@@ -100,7 +102,12 @@ def test_a_full_disk_keeps_deciding(
         filler.unlink()
         after = decisions(host, project, "room")
         host.release()
-        host.hmctl("memory", "add", "--summary", "one more", "--active", cwd=project)
+        # A store that could not be opened is tried again every few seconds.
+        add = ["memory", "add", "--summary", "one more", "--active"]
+        end = time.monotonic() + PATIENCE_S
+        while host.hmctl(*add, cwd=project, code=None).returncode and time.monotonic() < end:
+            time.sleep(0.2)
+        assert "one more" in host.hmctl("memory", "list", cwd=project).stdout
         host.hmctl("daemon", "stop")
     assert found == {**STANDS, "soft_deny": "context context"}
     assert change.returncode in (1, 75) and change.stdout == ""
