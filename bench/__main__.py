@@ -25,6 +25,7 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "facts": facts.facts,
     "index": recall.index,
     "recall": recall.questions,
+    "beside": recall.beside_commands,
 }
 
 

@@ -129,3 +129,56 @@ def _lines(memory: Memory) -> dict[str, Callable[[int], object]]:
         "no filter": lambda n: memory.recall(""),
         "a miss": lambda n: memory.recall(f"zzqx{n}y"),
     }
+
+
+# Facts as projects have them, for how often a command that has nothing to do with them gets one.
+FACTS = (
+    ("billing service", "listens on port 8443 behind nginx"),
+    ("staging cluster", "its kubectl context is called blue-staging"),
+    ("test suite", "needs a running redis on port 6380"),
+    ("release", "is cut from the main branch every second Thursday"),
+    ("git hooks", "run ruff and mypy before every commit"),
+    ("docker images", "are built for arm64 and amd64 with buildx"),
+    ("database", "is PostgreSQL 15; migrations run through alembic"),
+    ("npm registry", "is mirrored at verdaccio.internal"),
+    ("ci", "runs on self-hosted runners without docker"),
+    ("frontend", "is served from /srv/www and built by vite"),
+    ("backup", "is a nightly pg_dump to the archive bucket"),
+    ("python", "is pinned to 3.11 by pyenv in every checkout"),
+    ("logs", "of production are kept in loki for 30 days"),
+    ("terraform state", "lies in the bucket tf-state-prod and is locked by dynamodb"),
+    ("ssh", "to production goes through the bastion host jump-1"),
+)
+
+
+def beside_commands() -> Iterator[Row]:
+    """How many of the corpus' commands are offered a fact beside their result."""
+    from bench.commands import commands
+    from hmd.app.recall import COMMAND_SCORE
+    from hmd.core.facts import FactRow
+    from hmd.recall import inject
+    from hmd.recall.shelf import Shelf
+
+    shelf = Shelf()
+    for number, (subject, fact) in enumerate(FACTS):
+        shelf.put_fact(FactRow(id=f"{number:032x}", number=number, subject=subject, fact=fact))
+    listed, _ = commands()
+    offered = []
+    taken = []
+    for command in listed[:2000]:
+        began = time.perf_counter_ns()
+        found = inject.search(
+            [shelf],
+            [shelf.facts],
+            command[:500],
+            least=COMMAND_SCORE,
+            refuse=inject.for_prompt(0, "", ""),
+        )
+        taken.append(time.perf_counter_ns() - began)
+        if inject.given(found):
+            offered.append(command)
+    share = len(offered) / max(1, len(taken))
+    count = f"{len(offered)} of {len(taken):,}"
+    yield Row("commands that are offered a fact", count, "1 in 100", share * 100, 1.0)
+    yield Row("looking for one, p99", span(percentile(taken, 0.99)), "1 ms",
+              percentile(taken, 0.99) / 1e6, 1.0)  # fmt: skip

@@ -90,7 +90,6 @@ class Recall:
                 place = self._places.get((row.project if row else None) or USER)
                 if place is not None and row is not None:
                     place.shelf.drop(row.id)
-                self._stale_hot.add((row.project if row else None) or USER)
             place = self._places.get(after.project or USER)
             if place is not None and after.status == "active":
                 place.shelf.put_memory(record_of(after))
@@ -125,7 +124,7 @@ class Recall:
         gone = []
         for row in found:
             name = row.project or USER
-            self._stale_hot.add(name)
+            self._touch(name)
             place = self._places.get(name)
             if place is not None:
                 place.shelf.put_fact(row)
@@ -141,6 +140,12 @@ class Recall:
         self._stale_hot.update(self._places)
         self.embedding.settings_changed()
         self._work.set()
+
+    def _touch(self, name: str) -> None:
+        """The block of a shelf may be another now; every project's holds the user's facts too."""
+        self._stale_hot.add(name)
+        if name == USER:
+            self._stale_hot.update(self._hot_day)
 
     # -- reading --
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import trio
 
-from hmd.app import ask, facts, memories
+from hmd.app import ask, facts, memories, projects
 from hmd.app.context import App, Caller
 from hmd.app.recall import Recall, running
 from hmd.app.snapshots import Snapshots
 from hmd.core.clock import FakeClock
 from hmd.core.config import Config, Settings, parse
 from hmd.core.facts import FactDraft, FactRevision, ForgetQuery
-from hmd.core.model import MemoryDraft, MemoryRef
+from hmd.core.model import MemoryDraft, MemoryRef, ProjectRef
 from hmd.core.recall import RecallWanted
 from hmd.kernel import event as ev
 from hmd.kernel.address import Home
@@ -166,6 +166,17 @@ async def test_the_hot_index_on_disk(tmp_path: Path) -> None:
         await remember(service, "web", "is served by nginx")
         second = await ask.show_hot(service, PERSON, None)
         assert second.text != first.text and "nginx" in second.text
+
+
+async def test_a_fact_of_the_user_is_in_the_block_of_every_project(tmp_path: Path) -> None:
+    async with recalling(tmp_path) as service:
+        app = service.app
+        done = await projects.enable(app, PERSON, ProjectRef(path=str(tmp_path)))
+        assert done.project is not None
+        here = Caller(actor="terminal", cwd=str(tmp_path), project=done.project.id, enabled=True)
+        assert (await ask.show_hot(service, here, None)).text == ""
+        await remember(service, "web", "is served by nginx")
+        assert "nginx" in (await ask.show_hot(service, here, None)).text
 
 
 async def test_embeddings_of_what_is_stored(tmp_path: Path) -> None:
