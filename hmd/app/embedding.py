@@ -7,12 +7,12 @@ a text is embedded once. After a change of model the old vectors serve until the
 import os
 from collections.abc import Callable, Sequence
 from hashlib import sha1
+from itertools import islice
 
 import trio
 
 from hmd.app.context import App
 from hmd.core.config import Embeddings
-from hmd.core.errors import HmdError
 from hmd.core.recall import EmbeddingsStatus
 from hmd.encoder.parent import BATCH, EncoderProcess, command
 from hmd.encoder.protocol import Load, Packed
@@ -146,8 +146,8 @@ class Embedding:
                     continue
                 try:
                     await self._backfill(settings)
-                except HmdError as error:
-                    self._say(f"embedding stops: {error}")
+                except Exception as error:  # one text that fails must not end the daemon
+                    self._say(f"embedding stops: {type(error).__name__}: {error}")
                     await trio.sleep(5)
 
     async def _backfill(self, settings: Embeddings) -> None:
@@ -155,7 +155,7 @@ class Embedding:
         if self._known_model != model:
             await self._read(model)
         while self._due:
-            items = list(self._due)[: 16 * BATCH]
+            items = list(islice(self._due, 16 * BATCH))
             await self._embed(model, items, settings)
             for item in items:
                 self._due.pop(item, None)

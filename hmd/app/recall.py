@@ -19,7 +19,6 @@ from hmd.app.embedding import Embedding
 from hmd.app.snapshots import record_of
 from hmd.core.changes import AnyChange
 from hmd.core.config import Settings
-from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
 from hmd.kernel import event as ev
 from hmd.kernel import hot as hot_file
@@ -72,6 +71,7 @@ class Recall:
         self._say = say
         self._places: dict[str, _Place] = {}
         self._changed: dict[str, None] = {}  # ids of facts that are to be read again
+        self._gone: list[str] = []  # ids of memories that are in force no more
         self._stale_hot: set[str] = set()
         self._hot_day: dict[str, int] = {}
         self._work = trio.Event()
@@ -91,7 +91,9 @@ class Recall:
                 if place is not None and row is not None:
                     place.shelf.drop(row.id)
             place = self._places.get(after.project or USER)
-            if place is not None and after.status == "active":
+            if after.status != "active":
+                self._gone.append(after.id)  # a vector tells of its text: it must not outlive it
+            elif place is not None:
                 place.shelf.put_memory(record_of(after))
                 self.embedding.offer(after.project or USER, after.id)
         for project in applied.projects:
@@ -121,7 +123,7 @@ class Recall:
                 -200:
             ]
         found = await self.app.store.read(lambda connection: rows.facts_by_id(connection, known))
-        gone = []
+        gone, self._gone = self._gone, []
         for row in found:
             name = row.project or USER
             self._touch(name)
@@ -165,8 +167,8 @@ class Recall:
                     for name in list(self._stale_hot):
                         if name in self._places:
                             await self.write_hot(name)
-                except HmdError as error:
-                    self._say(f"recall fails: {error}")
+                except Exception as error:  # recall is an addition: what it adds to must go on
+                    self._say(f"recall fails: {type(error).__name__}: {error}")
 
     async def _drop_idle(self) -> None:
         while True:
