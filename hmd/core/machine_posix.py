@@ -24,6 +24,12 @@ def own_user() -> int:
     return os.geteuid()
 
 
+def keep_owner(path: str, before: os.stat_result) -> None:
+    """Gives a file that replaces another to that one's owner. Raises OSError where it may not."""
+    if (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):
+        os.chown(path, before.st_uid, before.st_gid)
+
+
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     """Takes an advisory lock on an open file now; False where another has it."""
     try:

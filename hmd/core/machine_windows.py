@@ -24,6 +24,10 @@ def own_user() -> int:
     return 0
 
 
+def keep_owner(path: str, before: os.stat_result) -> None:
+    """A file that is replaced in its directory takes its access list from there."""
+
+
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     """Takes a lock now; False where another has it. Here every lock is exclusive."""
     return windows.try_lock(descriptor)

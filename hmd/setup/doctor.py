@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from hmd.core import facts, model
+from hmd.core import facts, machine, model
 from hmd.core.config import load as load_config
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
@@ -375,7 +375,11 @@ def repair(patient: Patient, checks: list[Check], end_daemon: Callable[[], bool]
     """
     home, bad = Home(patient.home), {one.name for one in checks if one.state != OK}
     done = []
-    if "home" in bad and os.path.isdir(home.path) and os.stat(home.path).st_uid == os.getuid():
+    if (
+        "home" in bad
+        and os.path.isdir(home.path)
+        and os.stat(home.path).st_uid == machine.own_user()
+    ):
         os.chmod(home.path, 0o700)
         done.append(f"closed {home.path} to others")
     if any(name in bad for name in ("receipt", "copy", "interpreter")) or any(

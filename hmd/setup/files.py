@@ -7,6 +7,8 @@ import stat
 import tempfile
 from dataclasses import dataclass
 
+from hmd.core import machine
+
 NIX_STORE = "/nix/store/"
 
 
@@ -87,8 +89,8 @@ def write_through(path: str, text: str, mode: int = 0o600) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if before is not None and (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):
-            os.chown(temporary, before.st_uid, before.st_gid)
+        if before is not None:
+            machine.keep_owner(temporary, before)
         os.chmod(temporary, mode if before is None else stat.S_IMODE(before.st_mode))
         os.replace(temporary, real)
     except BaseException:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from hmd import __version__
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 from hmd.kernel.project import Location, locate
@@ -151,7 +152,7 @@ def check_home(home: Home) -> None:
         ) from error
     if not stat.S_ISDIR(status.st_mode):
         raise HmdError("refused", "the home is no directory", home.path)
-    if status.st_uid != os.getuid():
+    if status.st_uid != machine.own_user():
         raise HmdError("refused", "the home belongs to another user", home.path, "set HMD_HOME")
     if status.st_mode & 0o077:
         do = f"run chmod 700 '{home.path}'"

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home, default_home, digest
 from hmd.setup.copies import daemon_command
@@ -197,7 +198,7 @@ class Launchd:
         return f"{self.unit(home)} is not loaded" if code else ""
 
     def _domain(self) -> str:
-        return f"gui/{os.getuid()}"
+        return f"gui/{machine.own_user()}"
 
 
 def manager_for(env: Mapping[str, str], platform: str = sys.platform) -> Manager:
