@@ -62,7 +62,7 @@ class Embedding:
     def settings_changed(self) -> None:
         settings = self._app.config.user.embeddings
         if settings.enabled:
-            self._process(settings)
+            self.warm(settings)  # so that whoever enabled it soon sees whether it works
         self._work.set()
 
     async def forget(self, items: Sequence[str]) -> None:
@@ -81,6 +81,7 @@ class Embedding:
     def warm(self, settings: Embeddings) -> None:
         """A session begins: its prompts should find the encoder ready."""
         self._process(settings).warm()
+        self._work.set()  # what is due may have waited for a process that works
 
     async def nearest(
         self, text: str, shelves: Sequence[str], settings: Embeddings, timeout: float

@@ -180,3 +180,7 @@ def _tell(session: Session, json: bool) -> None:
         show.answer(f"{count} vectors of {name} from before")
     if found.trouble:
         show.note(f"warning: {found.trouble}")
+        if "ModuleNotFoundError" in found.trouble:
+            show.note(
+                'install the model\'s packages: pip install "harness-memory-daemon[embeddings]"'
+            )

@@ -201,3 +201,20 @@ async def test_embeddings_of_what_is_stored(tmp_path: Path) -> None:
             while (await ask.embeddings(service, PERSON, None)).embedded > 1:
                 await service.settle()
                 await trio.sleep(0.02)
+
+
+async def test_old_vectors_serve_until_another_model_has_read_all(tmp_path: Path) -> None:
+    """Also where the other model cannot be loaded at all."""
+    async with recalling(tmp_path, embeddings={"enabled": True, "model": "hash"}) as service:
+        await add(service, DEPLOY)
+        await ask.backfill(service, PERSON, None)
+        wanted = RecallWanted(query="deploying rollouts")
+        with trio.fail_after(60):
+            while not (await ask.recall(service, PERSON, wanted)).dense:
+                await trio.sleep(0.02)
+            other = {"enabled": True, "model": str(tmp_path / "no-such-model")}
+            service.app.config = parse({"embeddings": other})[0]
+            service.settings_changed()
+            while not (await ask.embeddings(service, PERSON, None)).trouble:
+                await trio.sleep(0.02)
+            assert (await ask.recall(service, PERSON, wanted)).dense
