@@ -20,7 +20,10 @@ _CLEAR = "\x1b[H\x1b[2J"  # cursor to the corner, screen empty (ECMA-48)
 def top(
     ctx: typer.Context,
     interval: Annotated[
-        float, typer.Option("--interval", min=0.1, max=3600, metavar="SECONDS")
+        float,
+        typer.Option(
+            "--interval", min=0.1, max=3600, metavar="SECONDS", help="How often to look again."
+        ),
     ] = 1.0,
     count: Annotated[int, typer.Option("--count", min=0, help="So many views; 0: no end.")] = 0,
     json: Json = False,
