@@ -1,6 +1,6 @@
 """What `status` says of learning: the queue and why it waits, the provider, what it cost."""
 
-from hmd.app import costs, queue
+from hmd.app import costs, queue, receipts
 from hmd.app.context import DAY_MS, App
 from hmd.app.extraction import Extraction
 from hmd.core.model import LearningStatus
@@ -22,6 +22,7 @@ async def learning_status(app: App, extraction: Extraction) -> LearningStatus:
         waiting=extraction.waiting,
         calls_today=sum(costs.is_call(run) for run in runs),
         cost_today_usd=round(sum(spent), 6) if spent else None,
+        week=await receipts.this_week(app),
     )
     ran = await app.store.read(lambda connection: learning.latest_run(connection, "", "extraction"))
     if ran is not None:

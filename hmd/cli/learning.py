@@ -9,6 +9,7 @@ import typer
 
 from hmd.cli import show
 from hmd.cli.queue import row_of, run_line
+from hmd.cli.receipt import figures
 from hmd.cli.session import Json, session_of
 
 trace = typer.Typer(no_args_is_help=True, help="Where things came from.")
@@ -173,11 +174,3 @@ def stats(
     show.answer(show.table(rows))
     for receipt in sorted(found.receipts, key=lambda one: (-one.fired, one.memory)):
         show.answer(f"{show.short(receipt.memory)}: {figures(receipt)}")
-
-
-def figures(receipt: object) -> str:
-    """A receipt in words."""
-    parts = []
-    for name in ("fired", "heeded", "avoided", "overridden", "false_alarm"):
-        parts.append(f"{name.replace('_', ' ')} {getattr(receipt, name)}")
-    return ", ".join(parts)

@@ -33,6 +33,7 @@ from hmd.cli import (
     proposal,
     queue,
     recall,
+    receipt,
     review,
     service,
     show,
@@ -75,6 +76,7 @@ app.command("import")(notes.import_)
 app.command("extract")(learning.extract)
 app.command("consolidate")(learning.consolidate)
 app.command("costs")(learning.costs)
+app.command("receipt")(receipt.receipt)
 app.add_typer(queue.app, name="queue")
 app.add_typer(learning.trace, name="trace")
 memory.app.command("stats")(learning.stats)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hmd.cli import show
+from hmd.cli.receipt import figures
 from hmd.cli.session import Json, Session, session_of
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def _full(session: Session, found: Status) -> list[list[str]]:
     learning = found.learning
     money = f", {learning.cost_today_usd:.4f} USD" if learning.cost_today_usd is not None else ""
     rows.append(["extraction", f"{learning.calls_today} calls in 24 h{money}"])
+    rows.append(["this week", figures(learning.week)])
     if learning.probe and learning.probe != "ok":
         words = f": {show.line(learning.probe_message)}" if learning.probe_message else ""
         rows.append(["provider", f"{learning.provider or 'none'} {learning.probe}{words}"])

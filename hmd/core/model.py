@@ -464,7 +464,7 @@ class Consolidation(Struct, kw_only=True):
 
 class LearningStatus(Struct, kw_only=True):
     """Of `status`. `waiting` says why the queue waits; `probe` is the class of the last finding
-    about the provider, `probe_hint` what helps."""
+    about the provider, `probe_hint` what helps; `week` sums what all rules did in this week."""
 
     enabled: bool = False
     queued: int = 0
@@ -480,6 +480,7 @@ class LearningStatus(Struct, kw_only=True):
     calls_today: int = 0
     cost_today_usd: float | None = None
     worker_pid: int = 0
+    week: ReceiptRow = field(default_factory=ReceiptRow)
 
 
 class TraceWanted(Struct, kw_only=True):
@@ -531,6 +532,37 @@ class MemoryStats(Struct, kw_only=True):
     active_days: int = 0
     overrides: dict[str, int] = field(default_factory=dict)
     receipts: list[ReceiptRow] = field(default_factory=list)
+
+
+class ReceiptsWanted(Struct, kw_only=True):
+    """`receipts`: how many weeks, this one included."""
+
+    weeks: Annotated[int, Meta(ge=1, le=520)] = 4
+
+
+class RuleReceipt(ReceiptRow, kw_only=True):
+    """What one rule did in one week, over all sessions. `summary` and `status` are today's; both
+    are empty where no memory is kept under that id and where it was forgotten (`forgotten`)."""
+
+    summary: str = ""
+    status: str = ""
+    forgotten: bool = False
+
+
+class WeekReceipt(Struct, kw_only=True):
+    """One week from its Monday 00:00 UTC (`week`); `name` as ISO 8601 names it ("2026-W07").
+    `total` sums `rules`, which stand by what they did most."""
+
+    week: int = 0
+    name: str = ""
+    total: ReceiptRow = field(default_factory=ReceiptRow)
+    rules: list[RuleReceipt] = field(default_factory=list)
+
+
+class ReceiptList(Struct, kw_only=True):
+    """`receipts`: every week asked for, the newest first, weeks in which nothing fired included."""
+
+    weeks: list[WeekReceipt] = field(default_factory=list)
 
 
 class NotesWanted(Struct, kw_only=True):

@@ -1,10 +1,14 @@
-"""Instants as people write them: text to milliseconds since the epoch and back, in UTC."""
+"""Instants as people write them: text to milliseconds since the epoch and back, in UTC; and the
+weeks they lie in."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
 from hmd.core.errors import HmdError
 
+WEEK_MS = 7 * 86_400_000
+# The epoch began on a Thursday; weeks begin on Mondays (ISO 8601).
+_FIRST_MONDAY_MS = 4 * 86_400_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _INSTANT = re.compile(
@@ -61,3 +65,14 @@ def format_time(milliseconds: int) -> str:
     """The canonical form, `2026-03-01T14:30:00.000Z`: text order is time order (years 1..9999)."""
     when = _EPOCH + timedelta(milliseconds=milliseconds)
     return f"{when:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z".rjust(24, "0")
+
+
+def week_of(at: int) -> int:
+    """The Monday (00:00 UTC, ms) of the week that holds `at`."""
+    return at - (at - _FIRST_MONDAY_MS) % WEEK_MS
+
+
+def week_name(at: int) -> str:
+    """The week that holds `at` as ISO 8601 writes it: "2026-W07"."""
+    year, week, _ = (_EPOCH + timedelta(milliseconds=at)).isocalendar()
+    return f"{year:04}-W{week:02}"

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from hmd.app import costs, notes, queue, review, stats, traces
+from hmd.app import costs, notes, queue, receipts, review, stats, traces
 from hmd.app.context import App
 from hmd.app.context import Caller as Asking
 from hmd.app.learning import Learning
@@ -71,5 +71,6 @@ QUEUE_CASES: dict[str, UseCase] = {
     "trace.session": traces.session,
     "trace.memory": traces.memory,
     "memory.stats": stats.stats,
+    "receipts": receipts.receipts,
     "review": review.review,
 }

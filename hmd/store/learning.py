@@ -420,6 +420,20 @@ def receipts(
     return [ReceiptRow(**dict(zip(ReceiptRow.__struct_fields__, row, strict=True))) for row in rows]
 
 
+def receipted(connection: sqlite3.Connection, since: int) -> dict[str, tuple[str, str, bool, bool]]:
+    """(summary, status, forgotten, hidden) today of every memory that has a receipt from a week
+    since `since`. `hidden`: it belongs to a forgotten project."""
+    rows = connection.execute(
+        "SELECT v.memory_id, v.summary, v.status, v.note = 'erased' OR EXISTS "
+        "(SELECT 1 FROM trash t WHERE t.memory_id = v.memory_id), EXISTS (SELECT 1 FROM project p "
+        "WHERE p.id = v.project_id AND p.forgotten_at IS NOT NULL) FROM memory_version v "
+        "WHERE v.superseded_at IS NULL AND v.memory_id IN "
+        "(SELECT memory FROM receipt WHERE week >= ?)",
+        (since,),
+    )
+    return {row[0]: (row[1], row[2], bool(row[3]), bool(row[4])) for row in rows}
+
+
 # -- small questions --------------------------------------------------------------------------
 
 

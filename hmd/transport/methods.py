@@ -147,6 +147,7 @@ _LEARNING = (
     _read("trace.session", model.TraceWanted, model.SessionTrace),
     _read("trace.memory", model.TraceWanted, model.MemoryTrace),
     _read("memory.stats", model.StatsWanted, model.MemoryStats),
+    _read("receipts", model.ReceiptsWanted, model.ReceiptList),
     _read("review", model.ProposalFilter, model.ReviewList),
     _read("notes.read", model.NotesWanted, model.NoteList, 60_000),
     _change("notes.import", model.NotesWanted, model.Imported, deadline_ms=300_000),

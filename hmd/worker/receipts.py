@@ -1,17 +1,10 @@
 """What rules did in an episode, worked out of its ledger: receipts."""
 
 from hmd.core.learning import ReceiptRow
+from hmd.core.times import week_of
 from hmd.learn.episodes import Episode
 
-WEEK_MS = 7 * 86_400_000
-# The epoch began on a Thursday; weeks here begin on Mondays.
-_FIRST_MONDAY_MS = 4 * 86_400_000
 _GIVEN = frozenset(["advised", "asked", "held", "denied"])
-
-
-def week_of(at: int) -> int:
-    """The Monday (00:00 UTC, ms) of the week that holds `at`."""
-    return at - (at - _FIRST_MONDAY_MS) % WEEK_MS
 
 
 def receipts_of(episode: Episode) -> list[ReceiptRow]:

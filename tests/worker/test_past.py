@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
+from hmd.core.times import WEEK_MS, week_of
 from hmd.kernel.address import Home
 from hmd.learn.calls import Call
 from hmd.worker import past
-from hmd.worker.receipts import WEEK_MS, week_of
 
 
 def call(text: str, at: int, state: str = "ok") -> Call:
