@@ -30,7 +30,6 @@ DIFFERENT: dict[str, str] = {
     "staleness/parse-ref": "a word like `defaced` or the tail of a session's name is no commit",
     "store/reader-behind-writer-stats": "stats sees what was written, as recall does",
     **dict.fromkeys([f"random/seq-{number}" for number in RANDOM], _BY_RECORD),
-    "recall_text/diacritics": "letters are compared without their case in the last stage too",
     "recall_text/japanese": "text without blanks is found by pairs of characters",
     "recall_text/korean": "Hangul is found by pairs of syllables, so particles do not matter",
     "recall_text/candidate-cap": "a filter is no reason to lose a fact that matches",
