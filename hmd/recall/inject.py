@@ -2,7 +2,7 @@
 
 Words and (where an encoder answered in time) meaning make one order; each side has its own measure
 of whether the best is good enough (`hmd.recall.gate`, cosine). Budgets and "each once a session"
-are the kernel's, which knows what the model has seen (`hmd.kernel.decide.give`).
+are the kernel's, which knows what the model has seen (`hmd.kernel.giving.give`).
 """
 
 import re
