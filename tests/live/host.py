@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hmd.kernel.address import session_key
-from tests.live.instance import PATIENCE_S, Instance, short_directory
+from tests.live.instance import PATIENCE_S, Instance, short_directory, wait_until_gone
 
 Payload = dict[str, Any]
 # Root passes every permission check; a host of an ordinary user does not. Dropping these two makes
@@ -198,6 +198,13 @@ class Host:
                     if b"hmd.daemon.main" in words and self.home.path.encode() in words:
                         found += [] if zombie else [int(entry.name)]
         return found
+
+    def daemons_left(self, keep: int = 0) -> list[int]:
+        """The same once candidates that lost to `keep` (0: to nobody) have had time to leave."""
+        for pid in self.daemons():
+            if pid != keep:
+                wait_until_gone(pid, PATIENCE_S)
+        return self.daemons()
 
     # -- what is left --
 

@@ -63,7 +63,7 @@ def test_killed_hard_it_comes_back_by_itself(host: Host, figure: Figure) -> None
     assert found == ["deny", *[""] * 10]
     assert longest < BOUND_S
     pid = serves_again(host)
-    assert pid not in (0, dead) and host.daemons() == [pid]
+    assert pid not in (0, dead) and host.daemons_left(pid) == [pid]
     lines = len(host.log_lines())
     assert session.pre("git push").decision == "deny"
     host.log_lines(lines + 1)
@@ -101,7 +101,8 @@ def test_what_a_dead_daemon_left_stops_nobody(host: Host, leave: Callable[[Host]
     while not host.instance.serving_pid() and time.monotonic() < end:
         assert session.pre("git push").decision == "deny"
         time.sleep(0.3)
-    assert host.daemons() == [host.instance.serving_pid()]
+    serving = host.instance.serving_pid()
+    assert host.daemons_left(serving) == [serving]
 
 
 def test_its_socket_deleted_it_serves_again(host: Host, figure: Figure) -> None:
@@ -112,7 +113,7 @@ def test_its_socket_deleted_it_serves_again(host: Host, figure: Figure) -> None:
     found, longest = timed(session, [*["ls"] * 9, "git push", *["ls"] * 10])
     assert found == [*[""] * 9, "deny", *[""] * 10]
     assert longest < BOUND_S
-    assert serves_again(host) == pid and host.daemons() == [pid]
+    assert serves_again(host) == pid and host.daemons_left(pid) == [pid]
     figure(f"O-10, socket deleted: longest of 20 calls {longest * 1000:.0f} ms; same daemon back")
 
 

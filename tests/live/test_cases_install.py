@@ -118,7 +118,7 @@ def test_an_uninstall_leaves_no_trace(host: Host, state: str) -> None:
         os.unlink(host.home.receipt)
     done = host.hmctl("uninstall", "--purge")
     assert "removed" in done.stdout
-    assert host.daemons() == []
+    assert host.daemons_left() == []
     if state == "twice":
         host.hmctl("uninstall", "--purge", code=None)
     if state == "no receipt":  # an empty list that we filled and emptied cannot be told from ours
@@ -135,7 +135,7 @@ def test_data_is_kept_unless_asked(host: Host) -> None:
     host.install(project)
     host.rule(project, "bash:command:cmd:git push", "deny")
     host.hmctl("uninstall")
-    assert host.daemons() == [] and not host.settings.exists()
+    assert host.daemons_left() == [] and not host.settings.exists()
     host.install(project)
     assert Session(host, project).pre("git push").decision == "deny"
 
@@ -162,4 +162,4 @@ def test_hooks_that_still_run_after_an_uninstall_are_silent(host: Host) -> None:
     session = Session(host, project)
     payload = session.payload("PreToolUse", **session.call(command="git push"))
     assert host.hook("PreToolUse", payload, words=words) == (0, b"", b"")
-    assert host.daemons() == [] and not os.path.exists(host.home.path)
+    assert host.daemons_left() == [] and not os.path.exists(host.home.path)

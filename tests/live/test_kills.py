@@ -162,7 +162,7 @@ def test_ten_stubs_race_to_start_the_first_daemon(host: Host, figure: Figure) ->
     host.stop()
     host.release()
     Path(host.home.start).unlink(missing_ok=True)
-    assert host.daemons() == []
+    assert host.daemons_left() == []
     sessions = [Session(host, project, f"r{number}") for number in range(10)]
     with ThreadPoolExecutor(10) as pool:
         answers = list(pool.map(lambda session: session.pre("git push").decision, sessions))

@@ -70,7 +70,7 @@ def test_a_service_from_install_to_uninstall(managed: Host) -> None:
     host.rule(app, "bash:command:cmd:git push", "deny")
     session = Session(host, app)
     assert session.pre("git push").held
-    assert host.daemons() == [first]
+    assert host.daemons_left(first) == [first]
     assert "it runs" in host.hmctl("service", "status").stdout
 
     inode = os.stat(host.home.socket).st_ino
@@ -80,13 +80,13 @@ def test_a_service_from_install_to_uninstall(managed: Host) -> None:
     assert session.pre("git push --tags").held
     host.hmctl("daemon", "status")  # an answer: the manager has started the next
     second = owner_pid(host)
-    assert second != first and host.daemons() == [second]
+    assert second != first and host.daemons_left(second) == [second]
 
     said = host.hmctl("uninstall", cwd=app).stdout
     assert "hmd-" in said and ".socket" in said
     gone(second)
     assert not os.path.exists(host.home.socket) and not os.path.exists(host.home.service)
-    assert not list(host.directory.rglob("*.socket")) and host.daemons() == []
+    assert not list(host.directory.rglob("*.socket")) and host.daemons_left() == []
 
 
 def test_after_the_service_hooks_start_the_daemon_again(managed: Host) -> None:
@@ -115,7 +115,7 @@ def test_a_candidate_beside_a_service_changes_nothing(managed: Host) -> None:
     host.instance.environ["PATH"] = host.env["PATH"]
     other = host.instance.start()
     assert wait_for_end(other) == 0
-    assert owner_pid(host) == served and host.daemons() == [served]
+    assert owner_pid(host) == served and host.daemons_left(served) == [served]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-socket-activate"), reason="no systemd here")

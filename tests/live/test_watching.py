@@ -48,4 +48,4 @@ def test_the_latency_of_a_fresh_installation(host: Host) -> None:
     assert set(found) == {"hook, daemon up", "bare interpreter", "hook, daemon down"}
     assert all(one["runs"] == 5 and one["held"] == 0 for one in found.values())
     host.hmctl("eval", "latency", "--runs", "5", "--memories", "0", "--threshold", "0.01", code=1)
-    assert host.daemons() == []
+    assert host.daemons_left() == []
