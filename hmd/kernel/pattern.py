@@ -128,6 +128,6 @@ def _read(path: str) -> "dict[tuple[str, int], tuple[Any, ...]] | None":
     try:
         with open(path, "rb") as file:
             head, table = marshal.loads(file.read())
-    except Exception:
+    except Exception:  # absent, foreign or damaged: patterns are compiled instead
         return None
     return table if head == cache_key() and isinstance(table, dict) else None

@@ -37,6 +37,6 @@ def canonical(
     run = Run(dialect, root, home)
     try:
         run.read(text, dialect, Frame([], [], join(cwd or ".", ".", root, home), TOP), None)
-    except Exception:
-        run.partial = True
+    except Exception:  # a fault of ours must not cost the call, and must not pass unsaid either
+        run.partial = run.opaque = True
     return Form(run.units, run.partial, run.opaque)

@@ -100,7 +100,7 @@ def _may_be(part: Part, unit: "Unit") -> bool:
         frame.wrap, frame.env, frame.dialect = unit.wrap, unit.env, unit.dialect
         try:
             run.simple(frame)
-        except Exception:
+        except Exception:  # one reading of several; canonical() has said what it could not read
             continue
         if any(_is_part(part, other) for other in run.units):
             return True

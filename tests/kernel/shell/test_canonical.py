@@ -205,3 +205,14 @@ def test_windows_dialects() -> None:
     assert form.units[-1].keys[0] == ("npm", "test") and form.units[-1].cwd == "web"
     assert last("pwsh -NoProfile -File scripts/x.ps1 -A").program == "scripts/x.ps1"
     assert last("powershell -exec bypass -c 'rm x'").keys[-1] == ("remove-item", "x")
+
+
+def test_a_fault_of_ours_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that fails must not pass for a command in which nothing was found."""
+
+    def broken(*_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr("hmd.kernel.shell.reading.Run.read", broken)
+    form = canonical("git push")
+    assert form.partial and form.opaque
