@@ -8,7 +8,7 @@ store, so their number does not grow.
 
 import random
 
-from hmd.core.model import Content, Level, MemoryRow, Signature, Trigger
+from hmd.core.memory import Content, Level, MemoryRow, Signature, Trigger
 
 AT = 1_700_000_000_000  # ms; before any call
 

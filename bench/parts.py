@@ -12,7 +12,7 @@ from bench.commands import commands
 from bench.figures import Row, against, clock, interleave
 from bench.memories import memories
 from hmd.app.snapshots import record_of
-from hmd.core.model import MemoryRow
+from hmd.core.memory import MemoryRow
 from hmd.kernel.redact import redact
 from hmd.kernel.shell.canonical import canonical
 from hmd.store import snapshot_file

@@ -23,7 +23,8 @@ from hmd.core.changes import AddMemory, Batch
 from hmd.core.clock import SystemClock
 from hmd.core.config import Config, verdict_settings
 from hmd.core.ids import new_id
-from hmd.core.model import Content, ProjectRef
+from hmd.core.memory import Content
+from hmd.core.projects import ProjectRef
 from hmd.daemon import start
 from hmd.daemon.process import ask
 from hmd.daemon.ready import READY

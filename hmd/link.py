@@ -14,8 +14,8 @@ import msgspec
 
 from hmd import __version__ as VERSION
 from hmd.core import machine
+from hmd.core.answers import ErrorBody
 from hmd.core.errors import CODES, HmdError
-from hmd.core.model import ErrorBody
 from hmd.daemon.start import command, start_and_wait
 from hmd.kernel import frame
 from hmd.kernel.address import Home

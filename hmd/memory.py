@@ -22,7 +22,7 @@ from hmd.core.errors import HmdError
 from hmd.kernel.address import Home, default_home
 
 if TYPE_CHECKING:
-    from hmd.core.model import Actor
+    from hmd.core.memory import Actor
 
 __all__ = ["HmdError", "Memory"]
 

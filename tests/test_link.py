@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hmd import __version__, link
+from hmd.core.answers import Outcome, Pong
 from hmd.core.errors import HmdError
-from hmd.core.model import MemoryList, Outcome, Pong
+from hmd.core.memory_calls import MemoryList
 from hmd.daemon.serve import usage_error
 from hmd.kernel import frame
 from hmd.kernel.address import Home

@@ -6,7 +6,7 @@ from hmd.app.context import Caller
 from hmd.app.recall import Recall
 from hmd.app.snapshots import record_of
 from hmd.core.errors import HmdError
-from hmd.core.model import MemoryRow
+from hmd.core.memory import MemoryRow
 from hmd.core.recall import EmbeddingsStatus, HotBlock, RecallList, RecallRow, RecallWanted
 from hmd.core.times import parse_time
 from hmd.kernel.snapshot import USER

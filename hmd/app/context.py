@@ -4,10 +4,11 @@ import msgspec
 
 from hmd.app.snapshots import Snapshots
 from hmd.core import ids
+from hmd.core.answers import Outcome
 from hmd.core.changes import AnyChange, OpenProposal
 from hmd.core.config import Config
 from hmd.core.errors import HmdError
-from hmd.core.model import AGENT_ACTORS, Actor, Outcome
+from hmd.core.memory import AGENT_ACTORS, Actor
 from hmd.kernel.address import Home
 from hmd.kernel.project import resolve
 from hmd.store.store import Store

@@ -2,8 +2,8 @@
 
 from hmd.app.context import App, Caller
 from hmd.core.config import Extraction
+from hmd.core.costs import Costs, CostsWanted, DayCost
 from hmd.core.learning import RunRow
-from hmd.core.model import Costs, CostsWanted, DayCost
 from hmd.providers.base import UNAVAILABLE
 from hmd.store import learning
 

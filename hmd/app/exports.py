@@ -18,7 +18,8 @@ from hmd.app.context import App, Caller, only_people
 from hmd.core import ids
 from hmd.core.errors import HmdError
 from hmd.core.facts import ExportQuery, ExportReport, FactRow
-from hmd.core.model import MemoryFilter, MemoryRow
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryFilter
 from hmd.core.times import format_time
 from hmd.store import dump, facts_read
 

@@ -35,7 +35,7 @@ from hmd.core.facts import (
     NearQuery,
     Similar,
 )
-from hmd.core.model import AGENT_ACTORS, EvidenceClass, Origin
+from hmd.core.memory import AGENT_ACTORS, EvidenceClass, Origin
 from hmd.core.times import parse_time
 from hmd.kernel.redact import redact
 from hmd.store import facts as rows

@@ -24,7 +24,7 @@ from hmd.core.facts import (
     TrashList,
     TrashRow,
 )
-from hmd.core.model import MemoryRow
+from hmd.core.memory import MemoryRow
 from hmd.hosts.table import HOSTS
 from hmd.kernel.address import session_key
 from hmd.kernel.snapshot import USER

@@ -14,7 +14,7 @@ from hmd.core import ids
 from hmd.core.changes import AddMemory
 from hmd.core.errors import HmdError
 from hmd.core.facts import ImportReport
-from hmd.core.model import MEMORY_TYPES, TRIGGERS, Content, Evidence, Trigger
+from hmd.core.memory import MEMORY_TYPES, TRIGGERS, Content, Evidence, Trigger
 from hmd.core.times import parse_time
 from hmd.kernel.content import is_safe
 from hmd.kernel.redact import redact

@@ -11,7 +11,7 @@ from typing import Any
 
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow, ImportReport
-from hmd.core.model import Origin
+from hmd.core.memory import Origin
 from hmd.core.times import parse_time
 from hmd.kernel.redact import redact
 

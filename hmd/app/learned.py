@@ -26,7 +26,8 @@ from hmd.core.changes import (
 )
 from hmd.core.config import Settings
 from hmd.core.learning import ClaimRow, LearnedRow, ReceiptRow, SupportRow
-from hmd.core.model import Content, Evidence, MemoryRow, Origin, ProposalFilter, ProposalRow
+from hmd.core.memory import Content, Evidence, MemoryRow, Origin
+from hmd.core.proposals import ProposalFilter, ProposalRow
 from hmd.kernel.address import digest
 from hmd.learn import rows as learn
 from hmd.learn.proposals import SUPPRESSED_FOR

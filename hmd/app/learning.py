@@ -32,7 +32,8 @@ from hmd.app.retention import sweep
 from hmd.core.changes import AnyChange, Batch, LearnFixes
 from hmd.core.errors import HmdError
 from hmd.core.learning import SessionRead
-from hmd.core.model import Consolidation, LearningStatus
+from hmd.core.queue import Consolidation
+from hmd.core.status import LearningStatus
 from hmd.kernel import event as ev
 from hmd.kernel.project import resolve
 from hmd.learn.consolidate import CALLS_KEPT

@@ -3,7 +3,7 @@
 from hmd.app import costs, queue, receipts
 from hmd.app.context import DAY_MS, App
 from hmd.app.extraction import Extraction
-from hmd.core.model import LearningStatus
+from hmd.core.status import LearningStatus
 from hmd.providers.base import UNAVAILABLE
 from hmd.providers.probe import HINTS
 from hmd.store import learning

@@ -14,6 +14,7 @@ from hmd.app.projects import ensure as ensure_project
 from hmd.app.signatures import LOOKING_TOOLS, canonical_tool, is_specific
 from hmd.app.signatures import parse as parse_signature
 from hmd.core import ids
+from hmd.core.answers import Outcome
 from hmd.core.changes import (
     AddMemory,
     Demote,
@@ -26,7 +27,7 @@ from hmd.core.changes import (
 )
 from hmd.core.config import Settings
 from hmd.core.errors import HmdError
-from hmd.core.model import (
+from hmd.core.memory import (
     LEVELS,
     MEMORY_TYPES,
     STATUSES,
@@ -35,6 +36,12 @@ from hmd.core.model import (
     Evidence,
     EvidenceClass,
     Level,
+    MemoryType,
+    Origin,
+    Signature,
+    Trigger,
+)
+from hmd.core.memory_calls import (
     MemoryDraft,
     MemoryEdit,
     MemoryEnforce,
@@ -42,12 +49,7 @@ from hmd.core.model import (
     MemoryHistory,
     MemoryList,
     MemoryRef,
-    MemoryType,
     MemoryView,
-    Origin,
-    Outcome,
-    Signature,
-    Trigger,
 )
 from hmd.kernel.content import is_safe
 from hmd.kernel.glob import MAX_PATTERN

@@ -11,17 +11,9 @@ from hmd.app.jobs import Bullet, Notes, ReadNotes, Worker
 from hmd.core import ids
 from hmd.core.changes import AddMemory, AnyChange, Batch, SetStatus
 from hmd.core.errors import HmdError
-from hmd.core.model import (
-    Content,
-    Evidence,
-    Imported,
-    MemoryFilter,
-    MemoryRow,
-    NoteList,
-    NoteRow,
-    NotesWanted,
-    Origin,
-)
+from hmd.core.memory import Content, Evidence, MemoryRow, Origin
+from hmd.core.memory_calls import MemoryFilter
+from hmd.core.notes import Imported, NoteList, NoteRow, NotesWanted
 from hmd.kernel.address import digest
 from hmd.learn.schema import SUMMARY_MAX
 

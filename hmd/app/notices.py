@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 from hmd.app.context import DAY_MS, App
-from hmd.core.model import MemoryFilter, ProposalFilter
+from hmd.core.memory_calls import MemoryFilter
+from hmd.core.proposals import ProposalFilter
 from hmd.learn.tiers import REMEMBERED_FOR
 from hmd.store.snapshot_file import replace_file
 

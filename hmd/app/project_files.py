@@ -7,7 +7,7 @@ them through `hmd/kernel/project.py`.
 import json
 from pathlib import Path
 
-from hmd.core.model import ProjectRow
+from hmd.core.projects import ProjectRow
 from hmd.kernel.address import Home
 from hmd.kernel.project import known_id
 from hmd.store.snapshot_file import replace_file

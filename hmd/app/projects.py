@@ -8,6 +8,7 @@ import trio
 from hmd.app import project_files
 from hmd.app.context import App, Caller, only_people
 from hmd.core import ids
+from hmd.core.answers import Outcome
 from hmd.core.changes import (
     AnyChange,
     CreateProject,
@@ -18,14 +19,7 @@ from hmd.core.changes import (
     MoveProject,
 )
 from hmd.core.errors import HmdError
-from hmd.core.model import (
-    Outcome,
-    ProjectList,
-    ProjectMerge,
-    ProjectMove,
-    ProjectRef,
-    ProjectRow,
-)
+from hmd.core.projects import ProjectList, ProjectMerge, ProjectMove, ProjectRef, ProjectRow
 from hmd.kernel.project import Location, adopt, known_id, locate
 from hmd.kernel.redact import redact
 

@@ -1,8 +1,9 @@
 """Deciding what waits for a person. Only a person decides."""
 
 from hmd.app.context import App, Caller, only_people
+from hmd.core.answers import Outcome
 from hmd.core.changes import AcceptProposal, RejectProposal
-from hmd.core.model import Outcome, ProposalFilter, ProposalList, ProposalRef
+from hmd.core.proposals import ProposalFilter, ProposalList, ProposalRef
 from hmd.kernel.redact import redact
 
 

@@ -7,7 +7,7 @@ import msgspec
 from hmd.app.context import App, Caller, only_people
 from hmd.core.errors import HmdError
 from hmd.core.learning import EpisodeRow
-from hmd.core.model import QueueFilter, QueueList, QueueRef, QueueView
+from hmd.core.queue import QueueFilter, QueueList, QueueRef, QueueView
 from hmd.store import learning
 
 HOUR_MS = 3_600_000

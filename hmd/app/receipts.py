@@ -8,7 +8,7 @@ import msgspec
 
 from hmd.app.context import App, Caller
 from hmd.core.learning import ReceiptRow
-from hmd.core.model import ReceiptList, ReceiptsWanted, RuleReceipt, WeekReceipt
+from hmd.core.receipts import ReceiptList, ReceiptsWanted, RuleReceipt, WeekReceipt
 from hmd.core.times import WEEK_MS, week_name, week_of
 from hmd.store import learning
 

@@ -4,14 +4,10 @@ from functools import partial
 
 from hmd.app.context import App, Caller
 from hmd.core.errors import HmdError
-from hmd.core.model import (
-    MemoryFilter,
-    MemoryRow,
-    ProposalFilter,
-    ProposalRow,
-    ReviewItem,
-    ReviewList,
-)
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryFilter
+from hmd.core.proposals import ProposalFilter, ProposalRow
+from hmd.core.review import ReviewItem, ReviewList
 from hmd.store import learning
 
 # After proposals on people's own memories.

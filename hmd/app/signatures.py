@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 
 from hmd.core.errors import HmdError
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.kernel.glob import MAX_PATTERN
 from hmd.kernel.shell import match
 

@@ -11,7 +11,9 @@ from hmd.app.signatures import plain_of
 from hmd.core.changes import AnyChange
 from hmd.core.config import Config, verdict_settings
 from hmd.core.learning import FixRow
-from hmd.core.model import MemoryRow, ProjectRow, SnapshotRow, is_in_force
+from hmd.core.memory import MemoryRow, is_in_force
+from hmd.core.projects import ProjectRow
+from hmd.core.snapshots import SnapshotRow
 from hmd.kernel.snapshot import USER, open_snapshot
 from hmd.store import learning, snapshot_file
 from hmd.store.apply import Applied, Touched

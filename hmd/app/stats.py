@@ -4,7 +4,7 @@ import sqlite3
 from functools import partial
 
 from hmd.app.context import DAY_MS, App, Caller
-from hmd.core.model import MemoryStats, StatsWanted
+from hmd.core.receipts import MemoryStats, StatsWanted
 from hmd.store import learning
 
 

@@ -8,7 +8,7 @@ import trio
 from hmd.app.context import App, Caller
 from hmd.core.errors import HmdError
 from hmd.core.learning import EpisodeRow, RunRow
-from hmd.core.model import MemoryTrace, SessionTrace, TraceLine, TraceWanted
+from hmd.core.traces import MemoryTrace, SessionTrace, TraceLine, TraceWanted
 from hmd.kernel import event as ev
 from hmd.kernel import ledger
 from hmd.store import learning

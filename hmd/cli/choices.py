@@ -1,6 +1,6 @@
 """The vocabularies of options, as the enumerations that help and completion show.
 
-They repeat the literals of `hmd.core.model`; a test holds them equal.
+They repeat the literals of `hmd.core.memory`; a test holds them equal.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def install(
     json: Json = False,
 ) -> None:
     """Register the hooks and enable this project. Run it again to refresh them."""
-    from hmd.core import model  # late
+    from hmd.core.answers import Outcome  # late
+    from hmd.core.projects import ProjectRef  # late
     from hmd.setup import install as setup  # late: no other command needs it
 
     session = session_of(ctx)
@@ -58,7 +59,7 @@ def install(
     )
 
     def enable(directory: str) -> None:
-        done = session.call("project.enable", model.ProjectRef(path=directory), model.Outcome)
+        done = session.call("project.enable", ProjectRef(path=directory), Outcome)
         if done.proposal is not None and done.proposal.state == "open":
             do = f"run hmctl proposal accept {show.short(done.proposal.id)} in your own terminal"
             raise HmdError("refused", "an agent can only propose that", directory, do)

@@ -30,13 +30,13 @@ def extract(
     json: Json = False,
 ) -> None:
     """Learn from what waits, now and in the foreground."""
-    from hmd.core import model  # late
+    from hmd.core.queue import Extracted, ExtractWanted  # late
 
     session = session_of(ctx)
     if not dry_run:
         session.refuse_agents("an agent cannot spend on the user's account")
-    wanted = model.ExtractWanted(now=now, provider=provider, dry_run=dry_run, limit=limit)
-    done = session.call("extract", wanted, model.Extracted)
+    wanted = ExtractWanted(now=now, provider=provider, dry_run=dry_run, limit=limit)
+    done = session.call("extract", wanted, Extracted)
     if json:
         show.json_answer(done)
         return
@@ -53,9 +53,9 @@ def extract(
 
 def consolidate(ctx: typer.Context, json: Json = False) -> None:
     """Expire, revalidate, merge and clean up now instead of every few hours."""
-    from hmd.core import model  # late
+    from hmd.core.queue import Consolidation  # late
 
-    done = session_of(ctx).call("consolidate", {}, model.Consolidation)
+    done = session_of(ctx).call("consolidate", {}, Consolidation)
     if json:
         show.json_answer(done)
         return
@@ -70,9 +70,9 @@ def costs(
     json: Json = False,
 ) -> None:
     """Say what extraction has cost, by day, as the CLIs report it."""
-    from hmd.core import model  # late
+    from hmd.core.costs import Costs, CostsWanted  # late
 
-    found = session_of(ctx).call("costs", model.CostsWanted(days=days), model.Costs)
+    found = session_of(ctx).call("costs", CostsWanted(days=days), Costs)
     if json:
         show.json_answer(found)
         return
@@ -104,10 +104,10 @@ def trace_session(
     json: Json = False,
 ) -> None:
     """Print a session's ledger: prompts, calls, failures, and which rules took part."""
-    from hmd.core import model  # late
+    from hmd.core.traces import SessionTrace, TraceWanted  # late
 
-    wanted = model.TraceWanted(id=id_, limit=limit)
-    found = session_of(ctx).call("trace.session", wanted, model.SessionTrace)
+    wanted = TraceWanted(id=id_, limit=limit)
+    found = session_of(ctx).call("trace.session", wanted, SessionTrace)
     if json:
         show.json_answer(found)
         return
@@ -125,10 +125,10 @@ def trace_memory(
     json: Json = False,
 ) -> None:
     """Print what a memory rests on and what it has done since."""
-    from hmd.core import model  # late
+    from hmd.core.traces import MemoryTrace, TraceWanted  # late
 
-    wanted = model.TraceWanted(id=id_)
-    found = session_of(ctx).call("trace.memory", wanted, model.MemoryTrace)
+    wanted = TraceWanted(id=id_)
+    found = session_of(ctx).call("trace.memory", wanted, MemoryTrace)
     if json:
         show.json_answer(found)
         return
@@ -150,9 +150,9 @@ def stats(
     json: Json = False,
 ) -> None:
     """Count memories, review load, automatic activations and what rules have done."""
-    from hmd.core import model  # late
+    from hmd.core.receipts import MemoryStats, StatsWanted  # late
 
-    found = session_of(ctx).call("memory.stats", model.StatsWanted(days=days), model.MemoryStats)
+    found = session_of(ctx).call("memory.stats", StatsWanted(days=days), MemoryStats)
     if json:
         show.json_answer(found)
         return

@@ -9,11 +9,22 @@ import typer
 from hmd.cli import choices, show
 from hmd.cli.outcomes import tell
 from hmd.cli.session import Json, session_of
-from hmd.core import model
+from hmd.core.answers import Outcome
 from hmd.core.errors import HmdError
+from hmd.core.memory import TRIGGERS, Content
+from hmd.core.memory_calls import (
+    MemoryDraft,
+    MemoryEdit,
+    MemoryEnforce,
+    MemoryFilter,
+    MemoryHistory,
+    MemoryList,
+    MemoryRef,
+    MemoryView,
+)
 
 if TYPE_CHECKING:
-    from hmd.core.model import MemoryRow
+    from hmd.core.memory import MemoryRow
 
 app = typer.Typer(no_args_is_help=True, help="Rules and facts: add, look at, change.")
 
@@ -21,9 +32,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="Identifier, or its first 
 Note = Annotated[str, typer.Option("--note", help="Why, kept in the history.")]
 Triggers = Annotated[
     str | None,
-    typer.Option(
-        "--triggers", metavar="A,B", help=f"When it is given: {', '.join(model.TRIGGERS)}."
-    ),
+    typer.Option("--triggers", metavar="A,B", help=f"When it is given: {', '.join(TRIGGERS)}."),
 ]
 Tools = Annotated[
     str | None,
@@ -79,7 +88,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Add a memory of yours: a candidate, or in force at once with --active."""
-    draft = model.MemoryDraft(
+    draft = MemoryDraft(
         type=type_.value,
         summary=summary,
         details=details,
@@ -95,7 +104,7 @@ def add(
         active=active,
         user_wide=user_wide,
     )
-    tell(session_of(ctx).call("memory.add", draft, model.Outcome), "added", json)
+    tell(session_of(ctx).call("memory.add", draft, Outcome), "added", json)
 
 
 @app.command("list")
@@ -125,7 +134,7 @@ def list_(
     json: Json = False,
 ) -> None:
     """List memories: the ones of this project and the user-wide ones."""
-    wanted = model.MemoryFilter(
+    wanted = MemoryFilter(
         status=status.value if status else "",
         type=type_.value if type_ else "",
         authority=authority.value if authority else "",
@@ -137,7 +146,7 @@ def list_(
         user_wide=user_wide,
         limit=limit,
     )
-    found = session_of(ctx).call("memory.list", wanted, model.MemoryList)
+    found = session_of(ctx).call("memory.list", wanted, MemoryList)
     if json:
         show.json_answer(found)
         return
@@ -160,7 +169,7 @@ def _row(row: MemoryRow) -> list[str]:
 @app.command("show")
 def show_(ctx: typer.Context, id_: Id, json: Json = False) -> None:
     """Show one memory with what it rests on."""
-    view = session_of(ctx).call("memory.show", model.MemoryRef(id=id_), model.MemoryView)
+    view = session_of(ctx).call("memory.show", MemoryRef(id=id_), MemoryView)
     if json:
         show.json_answer(view)
         return
@@ -243,8 +252,8 @@ def edit(
         changes["tools"] = choices.words(tools) or None  # "" means: any tool
     if not changes:
         raise HmdError("usage", "nothing to change was given", do="see hmctl memory edit --help")
-    request = model.MemoryEdit(id=id_, **changes)
-    tell(session_of(ctx).call("memory.edit", request, model.Outcome), "changed", json)
+    request = MemoryEdit(id=id_, **changes)
+    tell(session_of(ctx).call("memory.edit", request, Outcome), "changed", json)
 
 
 @app.command("enforce")
@@ -255,8 +264,8 @@ def enforce(
     json: Json = False,
 ) -> None:
     """Set how firmly a memory acts. It becomes yours by that."""
-    request = model.MemoryEnforce(id=id_, level=level.value)
-    tell(session_of(ctx).call("memory.enforce", request, model.Outcome), "set", json)
+    request = MemoryEnforce(id=id_, level=level.value)
+    tell(session_of(ctx).call("memory.enforce", request, Outcome), "set", json)
 
 
 @app.command("reject")
@@ -284,14 +293,14 @@ def restore(ctx: typer.Context, id_: Id, note: Note = "", json: Json = False) ->
 
 
 def _by_id(ctx: typer.Context, method: str, id_: str, note: str, done: str, json: bool) -> None:
-    request = model.MemoryRef(id=id_, note=note)
-    tell(session_of(ctx).call(method, request, model.Outcome), done, json)
+    request = MemoryRef(id=id_, note=note)
+    tell(session_of(ctx).call(method, request, Outcome), done, json)
 
 
 @app.command("history")
 def history(ctx: typer.Context, id_: Id, json: Json = False) -> None:
     """Every version of a memory, the oldest first: what changed, when and by whom."""
-    found = session_of(ctx).call("memory.history", model.MemoryRef(id=id_), model.MemoryHistory)
+    found = session_of(ctx).call("memory.history", MemoryRef(id=id_), MemoryHistory)
     if json:
         show.json_answer(found)
         return
@@ -310,7 +319,7 @@ def _difference(before: MemoryRow | None, row: MemoryRow) -> str:
     """What a version says that the one before it did not."""
     if before is None:
         return row.summary
-    names = [name for name in model.Content.__struct_fields__ if name not in ("status", "note")]
+    names = [name for name in Content.__struct_fields__ if name not in ("status", "note")]
     changed = [name for name in names if getattr(before, name) != getattr(row, name)]
     if before.project != row.project:
         changed.append("project")
@@ -321,7 +330,7 @@ def _triggers(text: str | None) -> Any:
     """The triggers of an option, each one known."""
     given = choices.words(text)
     for word in given or []:
-        if word not in model.TRIGGERS:
-            known = ", ".join(model.TRIGGERS)
+        if word not in TRIGGERS:
+            known = ", ".join(TRIGGERS)
             raise HmdError("usage", f"unknown trigger '{word}'", "--triggers", f"one of {known}")
     return given

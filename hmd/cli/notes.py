@@ -12,7 +12,7 @@ from hmd.cli.session import Json, Session, session_of
 from hmd.core.errors import HmdError
 
 if TYPE_CHECKING:
-    from hmd.core.model import NoteList, NoteRow, NotesWanted
+    from hmd.core.notes import NoteList, NoteRow, NotesWanted
 
 USUAL = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", ".cursorrules")
 
@@ -43,11 +43,11 @@ def import_(
     json: Json = False,
 ) -> None:
     """Take over rules from files. What you confirm one by one counts as checked by you."""
-    from hmd.core import model  # late
+    from hmd.core.notes import Imported, NoteList, NotesWanted  # late
 
     session = session_of(ctx)
     session.refuse_agents("an agent cannot import rules")
-    wanted = model.NotesWanted(
+    wanted = NotesWanted(
         paths=_paths(session, paths or [], auto_memory, memory_dir),
         kinds=["feedback"] if auto_memory and not include_project else [],
         sync=sync,
@@ -56,13 +56,13 @@ def import_(
     if not wanted.paths:
         raise HmdError("not_found", "no CLAUDE.md, AGENTS.md or .cursorrules here", session.cwd)
     if not yes or dry_run:
-        found = session.call("notes.read", wanted, model.NoteList)
+        found = session.call("notes.read", wanted, NoteList)
         if dry_run or json:
             _print(found, json)
             return
         if not _confirm(found, wanted):
             return
-    done = session.call("notes.import", wanted, model.Imported)
+    done = session.call("notes.import", wanted, Imported)
     if json:
         show.json_answer(done)
         return

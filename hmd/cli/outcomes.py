@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hmd.cli import show
 
 if TYPE_CHECKING:
-    from hmd.core.model import Outcome
+    from hmd.core.answers import Outcome
 
 
 def tell(outcome: Outcome, done: str, json: bool) -> None:

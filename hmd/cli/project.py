@@ -9,7 +9,8 @@ import typer
 from hmd.cli import show
 from hmd.cli.outcomes import tell
 from hmd.cli.session import Json, Session, session_of
-from hmd.core import model
+from hmd.core.answers import Outcome
+from hmd.core.projects import ProjectList, ProjectMerge, ProjectMove, ProjectRef
 
 app = typer.Typer(no_args_is_help=True, help="Where hmd works: enable, move, merge, forget.")
 
@@ -20,18 +21,18 @@ Which = Annotated[
 Id = Annotated[str, typer.Argument(metavar="ID", help="Identifier, or its first digits.")]
 
 
-def reference(session: Session, which: str) -> model.ProjectRef:
+def reference(session: Session, which: str) -> ProjectRef:
     """A directory where the words can be one, else an identifier."""
     digits = len(which) >= 4 and not set(which) - set("0123456789abcdef")
     if which and digits:
-        return model.ProjectRef(id=which)
-    return model.ProjectRef(path=session.absolute(which or "."))
+        return ProjectRef(id=which)
+    return ProjectRef(path=session.absolute(which or "."))
 
 
 @app.command("list")
 def list_(ctx: typer.Context, json: Json = False) -> None:
     """List the projects that are known."""
-    found = session_of(ctx).call("project.list", {}, model.ProjectList)
+    found = session_of(ctx).call("project.list", {}, ProjectList)
     if json:
         show.json_answer(found)
         return
@@ -51,7 +52,7 @@ def enable(ctx: typer.Context, which: Which = "", json: Json = False) -> None:
     """Let hmd work in a project: its whole repository, worktrees included."""
     session = session_of(ctx)
     request = reference(session, which)
-    tell(session.call("project.enable", request, model.Outcome), "enabled", json)
+    tell(session.call("project.enable", request, Outcome), "enabled", json)
 
 
 @app.command("disable")
@@ -59,7 +60,7 @@ def disable(ctx: typer.Context, which: Which = "", json: Json = False) -> None:
     """Record and answer nothing there; what is remembered stays."""
     session = session_of(ctx)
     request = reference(session, which)
-    tell(session.call("project.disable", request, model.Outcome), "disabled", json)
+    tell(session.call("project.disable", request, Outcome), "disabled", json)
 
 
 @app.command("move")
@@ -71,8 +72,8 @@ def move(
 ) -> None:
     """Tell that a project lives somewhere else now."""
     session = session_of(ctx)
-    request = model.ProjectMove(id=id_, path=session.absolute(directory))
-    tell(session.call("project.move", request, model.Outcome), "moved", json)
+    request = ProjectMove(id=id_, path=session.absolute(directory))
+    tell(session.call("project.move", request, Outcome), "moved", json)
 
 
 @app.command("merge")
@@ -83,8 +84,8 @@ def merge(
     json: Json = False,
 ) -> None:
     """Make two projects one: everything of SOURCE becomes INTO's."""
-    request = model.ProjectMerge(source=source, into=into)
-    tell(session_of(ctx).call("project.merge", request, model.Outcome), "merged into", json)
+    request = ProjectMerge(source=source, into=into)
+    tell(session_of(ctx).call("project.merge", request, Outcome), "merged into", json)
 
 
 @app.command("forget")
@@ -97,5 +98,5 @@ def forget(
     """Forget a project and its memories."""
     if not yes:
         typer.confirm(f"forget project {id_} and its memories?", abort=True, err=True)
-    request = model.ProjectRef(id=id_)
-    tell(session_of(ctx).call("project.forget", request, model.Outcome), "forgot", json)
+    request = ProjectRef(id=id_)
+    tell(session_of(ctx).call("project.forget", request, Outcome), "forgot", json)

@@ -9,8 +9,9 @@ import typer
 from hmd.cli import show
 from hmd.cli.outcomes import tell
 from hmd.cli.session import Json, session_of
-from hmd.core import model
+from hmd.core.answers import Outcome
 from hmd.core.errors import HmdError
+from hmd.core.proposals import ProposalFilter, ProposalList, ProposalRef
 
 app = typer.Typer(no_args_is_help=True, help="Suggestions that wait for a person.")
 
@@ -29,8 +30,8 @@ def list_(
     json: Json = False,
 ) -> None:
     """List proposals; the open ones unless told otherwise."""
-    wanted = model.ProposalFilter(state=state, kind=kind, limit=limit)
-    found = session_of(ctx).call("proposal.list", wanted, model.ProposalList)
+    wanted = ProposalFilter(state=state, kind=kind, limit=limit)
+    found = session_of(ctx).call("proposal.list", wanted, ProposalList)
     if json:
         show.json_answer(found)
         return
@@ -61,17 +62,17 @@ def accept(
         raise HmdError("usage", "name one proposal, or --kind KIND --all")
     wanted = [id_]
     if not id_:
-        filter_ = model.ProposalFilter(kind=kind, limit=100_000)
-        wanted = [row.id for row in session.call("proposal.list", filter_, model.ProposalList).rows]
+        filter_ = ProposalFilter(kind=kind, limit=100_000)
+        wanted = [row.id for row in session.call("proposal.list", filter_, ProposalList).rows]
     if not wanted:
         show.note(f"no open proposal of kind '{kind}'")
     for name in wanted:
-        request = model.ProposalRef(id=name, note=note)
-        tell(session.call("proposal.accept", request, model.Outcome), "accepted", json)
+        request = ProposalRef(id=name, note=note)
+        tell(session.call("proposal.accept", request, Outcome), "accepted", json)
 
 
 @app.command("reject")
 def reject(ctx: typer.Context, id_: Id, note: Note = "", json: Json = False) -> None:
     """Turn a proposal down."""
-    request = model.ProposalRef(id=id_, note=note)
-    tell(session_of(ctx).call("proposal.reject", request, model.Outcome), "rejected", json)
+    request = ProposalRef(id=id_, note=note)
+    tell(session_of(ctx).call("proposal.reject", request, Outcome), "rejected", json)

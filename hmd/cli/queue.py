@@ -30,10 +30,10 @@ def list_(
     json: Json = False,
 ) -> None:
     """List episodes; what waits or died unless told otherwise."""
-    from hmd.core import model  # late
+    from hmd.core.queue import QueueFilter, QueueList  # late
 
-    wanted = model.QueueFilter(state=state, limit=limit)
-    found = session_of(ctx).call("queue.list", wanted, model.QueueList)
+    wanted = QueueFilter(state=state, limit=limit)
+    found = session_of(ctx).call("queue.list", wanted, QueueList)
     if json:
         show.json_answer(found)
     elif found.rows:
@@ -45,9 +45,9 @@ def list_(
 @app.command("show")
 def show_(ctx: typer.Context, id_: Id, json: Json = False) -> None:
     """Show an episode and the calls made for it."""
-    from hmd.core import model  # late
+    from hmd.core.queue import QueueRef, QueueView  # late
 
-    found = session_of(ctx).call("queue.show", model.QueueRef(id=id_), model.QueueView)
+    found = session_of(ctx).call("queue.show", QueueRef(id=id_), QueueView)
     if json:
         show.json_answer(found)
         return
@@ -82,11 +82,11 @@ def drop(ctx: typer.Context, id_: Id, json: Json = False) -> None:
 
 
 def _change(ctx: typer.Context, method: str, id_: str, done: str, json: bool) -> None:
-    from hmd.core import model  # late
+    from hmd.core.queue import QueueRef, QueueView  # late
 
     session = session_of(ctx)
     session.refuse_agents("an agent cannot change the queue")
-    found = session.call(method, model.QueueRef(id=id_), model.QueueView)
+    found = session.call(method, QueueRef(id=id_), QueueView)
     if json:
         show.json_answer(found)
     else:

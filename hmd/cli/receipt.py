@@ -11,7 +11,7 @@ from hmd.cli.session import Json, session_of
 
 if TYPE_CHECKING:
     from hmd.core.learning import ReceiptRow
-    from hmd.core.model import RuleReceipt, WeekReceipt
+    from hmd.core.receipts import RuleReceipt, WeekReceipt
 
 _COUNTS = ("fired", "heeded", "avoided", "overridden", "false_alarm")
 
@@ -35,10 +35,10 @@ def receipt(
     counted in parts. Heeded and avoided count once a rule and turn; advice, questions and refusals
     are fired and nothing else.
     """
-    from hmd.core import model  # late
+    from hmd.core.receipts import ReceiptList, ReceiptsWanted  # late
 
-    wanted = model.ReceiptsWanted(weeks=weeks)
-    found = session_of(ctx).call("receipts", wanted, model.ReceiptList)
+    wanted = ReceiptsWanted(weeks=weeks)
+    found = session_of(ctx).call("receipts", wanted, ReceiptList)
     if json:
         show.json_answer(found)
         return

@@ -11,7 +11,7 @@ from hmd.cli.session import Json, Session, session_of
 from hmd.core.errors import HmdError
 
 if TYPE_CHECKING:
-    from hmd.core.model import ReviewItem, ReviewList
+    from hmd.core.review import ReviewItem, ReviewList
 
 HELP = "[a]ccept  [r]eject  [s]kip  [t]race  [p]romote  [q]uit"
 
@@ -28,11 +28,12 @@ def review(
     json: Json = False,
 ) -> None:
     """Go through proposals, candidates and unconfirmed imports."""
-    from hmd.core import model  # late
+    from hmd.core.proposals import ProposalFilter  # late
+    from hmd.core.review import ReviewList  # late
 
     session = session_of(ctx)
-    wanted = model.ProposalFilter(kind=accept_all_kind)
-    found = session.call("review", wanted, model.ReviewList)
+    wanted = ProposalFilter(kind=accept_all_kind)
+    found = session.call("review", wanted, ReviewList)
     if json:
         show.json_answer(found)
     elif list_:
@@ -90,23 +91,25 @@ def _ask() -> str:
 
 def _do(session: Session, item: ReviewItem, key: str) -> str:
     """Carries a key out; returns what it counts as."""
-    from hmd.core import model  # late
+    from hmd.core.answers import Outcome  # late
+    from hmd.core.memory_calls import MemoryRef  # late
+    from hmd.core.proposals import ProposalRef  # late
 
     if key == "s":
         return "skipped"
     memory = item.row.id if item.row is not None else ""
     try:
         if key == "p" and memory:
-            session.call("memory.promote", model.MemoryRef(id=memory), model.Outcome)
+            session.call("memory.promote", MemoryRef(id=memory), Outcome)
             if item.proposal:
-                reference = model.ProposalRef(id=item.proposal, note="promoted instead")
-                session.call("proposal.reject", reference, model.Outcome)
+                reference = ProposalRef(id=item.proposal, note="promoted instead")
+                session.call("proposal.reject", reference, Outcome)
         elif item.proposal:
             method = "proposal.accept" if key in "ap" else "proposal.reject"
-            session.call(method, model.ProposalRef(id=item.proposal), model.Outcome)
+            session.call(method, ProposalRef(id=item.proposal), Outcome)
         else:
             method = "memory.promote" if key in "ap" else "memory.reject"
-            session.call(method, model.MemoryRef(id=memory), model.Outcome)
+            session.call(method, MemoryRef(id=memory), Outcome)
     except HmdError as error:
         show.note(f"{show.short(item.proposal or memory)}: {error}")
         return "skipped"

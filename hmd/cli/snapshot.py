@@ -8,7 +8,7 @@ import typer
 
 from hmd.cli import show
 from hmd.cli.session import Json, session_of
-from hmd.core import model
+from hmd.core.snapshots import SnapshotList, SnapshotRef
 
 app = typer.Typer(no_args_is_help=True, help="The files that verdicts are decided from.")
 
@@ -22,8 +22,8 @@ def rebuild(
     json: Json = False,
 ) -> None:
     """Write the snapshots anew from the database."""
-    request = model.SnapshotRef(project=project)
-    found = session_of(ctx).call("snapshot.rebuild", request, model.SnapshotList)
+    request = SnapshotRef(project=project)
+    found = session_of(ctx).call("snapshot.rebuild", request, SnapshotList)
     if json:
         show.json_answer(found)
         return

@@ -11,7 +11,7 @@ from hmd.cli.receipt import figures
 from hmd.cli.session import Json, Session, session_of
 
 if TYPE_CHECKING:
-    from hmd.core.model import Status
+    from hmd.core.status import Status
 
 
 def status(
@@ -20,7 +20,7 @@ def status(
     json: Json = False,
 ) -> None:
     """Say how things stand here. One line; exit 1 when hmd is not installed."""
-    from hmd.core import model  # late
+    from hmd.core.status import Status  # late
 
     session = session_of(ctx)
     if not session.installed():
@@ -29,7 +29,7 @@ def status(
         else:
             show.answer("not installed: run hmctl install")
         raise typer.Exit(1)
-    found = session.call("status", {}, model.Status)
+    found = session.call("status", {}, Status)
     if json:
         show.json_answer({"installed": True, **_plain(found)})
         return

@@ -12,7 +12,7 @@ from hmd.cli import show
 from hmd.cli.session import Json, session_of
 
 if TYPE_CHECKING:
-    from hmd.core.model import Status
+    from hmd.core.status import Status
 
 _CLEAR = "\x1b[H\x1b[2J"  # cursor to the corner, screen empty (ECMA-48)
 
@@ -29,13 +29,13 @@ def top(
     json: Json = False,
 ) -> None:
     """Watch events, verdicts and latencies as they come. Ends with Ctrl-C."""
-    from hmd.core import model  # late
+    from hmd.core.status import Status  # late
 
     session = session_of(ctx)
     before: Status | None = None
     shown = 0
     while True:
-        found = session.call("status", {}, model.Status)
+        found = session.call("status", {}, Status)
         if json:
             show.json_answer(found)
         else:

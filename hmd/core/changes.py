@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from hmd.core.facts import FactContent, FactRow, Importance, Verdict
 from hmd.core.learning import ClaimRow, FixRow, LearnedRow, RunRow
-from hmd.core.model import (
+from hmd.core.memory import (
     Actor,
     Authority,
     Content,

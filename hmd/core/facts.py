@@ -9,7 +9,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from hmd.core.model import Actor, Authority, EvidenceClass, Origin, Share
+from hmd.core.memory import Actor, Authority, EvidenceClass, Origin, Share
 
 FactKind = Literal["semantic", "episodic", "procedural"]
 Freshness = Literal["", "current", "stale", "unresolved"]

@@ -14,9 +14,11 @@ from hmd.app.context import Caller as Asking
 from hmd.app.learning import Learning
 from hmd.app.recall import Recall
 from hmd.app.snapshots import Snapshots
-from hmd.core import ids, model
+from hmd.core import ids
 from hmd.core.clock import Clock
 from hmd.core.config import Config
+from hmd.core.projects import ProjectList
+from hmd.core.snapshots import SnapshotList, SnapshotRef
 from hmd.daemon.fact_calls import FACT_CASES, look_after
 from hmd.daemon.learning_calls import LEARNING_CASES, QUEUE_CASES
 from hmd.daemon.log import Log
@@ -90,17 +92,17 @@ async def opened(
             await worker.close()
 
 
-async def _rebuild(app: App, caller: Asking, ref: model.SnapshotRef) -> model.SnapshotList:
+async def _rebuild(app: App, caller: Asking, ref: SnapshotRef) -> SnapshotList:
     if not ref.project:
-        return model.SnapshotList(rows=await app.snapshots.rebuild_all())
+        return SnapshotList(rows=await app.snapshots.rebuild_all())
     name = ref.project
     if name != USER:
         known = [row.id for row in await app.store.list_projects()]
         name = ids.resolve(name, known, "project")
-    return model.SnapshotList(rows=[await app.snapshots.rebuild(name)])
+    return SnapshotList(rows=[await app.snapshots.rebuild(name)])
 
 
-async def _list_projects(app: App, caller: Asking, _: object) -> model.ProjectList:
+async def _list_projects(app: App, caller: Asking, _: object) -> ProjectList:
     return await projects.list_(app, caller)
 
 

@@ -13,8 +13,8 @@ import msgspec
 import trio
 
 from hmd import __version__ as VERSION
+from hmd.core.answers import Pong
 from hmd.core.errors import HmdError
-from hmd.core.model import Pong
 from hmd.daemon.build import supersedes
 from hmd.daemon.services import Caller, Services
 from hmd.daemon.status import status

@@ -7,19 +7,21 @@ from hmd.app import costs, notes, queue, receipts, review, stats, traces
 from hmd.app.context import App
 from hmd.app.context import Caller as Asking
 from hmd.app.learning import Learning
-from hmd.core import model
 from hmd.core.errors import HmdError
+from hmd.core.notes import Imported, NoteList, NotesWanted
+from hmd.core.queue import Consolidation, Extracted, ExtractWanted
+from hmd.core.status import LearningStatus
 from hmd.store import learning as rows
 
 UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
 LearningCase = Callable[[Learning, Asking, Any], Awaitable[Any]]
 
 
-async def _extract(learning: Learning, caller: Asking, wanted: model.ExtractWanted) -> Any:
+async def _extract(learning: Learning, caller: Asking, wanted: ExtractWanted) -> Any:
     """Reads what is unread, then serves the queue (or shows what would be sent)."""
     app = learning.app
     read = await learning.read(await learning.unread())
-    done = model.Extracted(read=read)
+    done = Extracted(read=read)
     if wanted.dry_run:
         done.prompts = await learning.extraction.dry_run(wanted.limit)
         return done
@@ -35,23 +37,19 @@ async def _extract(learning: Learning, caller: Asking, wanted: model.ExtractWant
     return done
 
 
-async def _consolidate(learning: Learning, caller: Asking, _: object) -> model.Consolidation:
+async def _consolidate(learning: Learning, caller: Asking, _: object) -> Consolidation:
     return await learning.consolidate()
 
 
-async def _read_notes(
-    learning: Learning, caller: Asking, wanted: model.NotesWanted
-) -> model.NoteList:
+async def _read_notes(learning: Learning, caller: Asking, wanted: NotesWanted) -> NoteList:
     return await notes.show(learning.app, learning.worker, caller, wanted)
 
 
-async def _import_notes(
-    learning: Learning, caller: Asking, wanted: model.NotesWanted
-) -> model.Imported:
+async def _import_notes(learning: Learning, caller: Asking, wanted: NotesWanted) -> Imported:
     return await notes.import_(learning.app, learning.worker, caller, wanted)
 
 
-async def _status(learning: Learning, caller: Asking, _: object) -> model.LearningStatus:
+async def _status(learning: Learning, caller: Asking, _: object) -> LearningStatus:
     return await learning.status()
 
 

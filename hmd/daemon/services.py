@@ -9,7 +9,8 @@ import trio
 from hmd.core.clock import Clock
 from hmd.core.config import Config
 from hmd.core.errors import HmdError
-from hmd.core.model import Actor, StoreStatus
+from hmd.core.memory import Actor
+from hmd.core.status import StoreStatus
 from hmd.daemon.lifecycle import OwnerRecord
 from hmd.daemon.log import Log
 from hmd.daemon.metrics import Metrics

@@ -4,7 +4,7 @@ import os
 from typing import Literal
 
 from hmd import __version__ as VERSION
-from hmd.core import model
+from hmd.core.status import Counts, Latency, LearningStatus, Status, StoreStatus
 from hmd.daemon.metrics import Histogram
 from hmd.daemon.services import Caller, Services
 from hmd.kernel.project import resolve
@@ -14,14 +14,14 @@ from hmd.transport.methods import Nothing
 Freshness = Literal["fresh", "stale", "missing"]
 
 
-async def status(services: Services, caller: Caller, _: Nothing) -> model.Status:
+async def status(services: Services, caller: Caller, _: Nothing) -> Status:
     """Never waits for the store: while it opens, its part says so."""
     record, metrics = services.record, services.metrics
     project = resolve(services.home, caller.cwd, caller.never) if caller.cwd else None
     name = project.id if project is not None else ""
     snapshot = services.resident.snapshot(name or USER)
     store, counts, newest = await _of_the_store(services, name or None)
-    return model.Status(
+    return Status(
         pid=os.getpid(),
         owner=record.manager or "on demand",
         version=VERSION,
@@ -46,9 +46,9 @@ async def status(services: Services, caller: Caller, _: Nothing) -> model.Status
     )
 
 
-def latency(histogram: Histogram) -> model.Latency:
+def latency(histogram: Histogram) -> Latency:
     """A histogram in the three numbers that people read."""
-    return model.Latency(
+    return Latency(
         count=histogram.count,
         p50=histogram.percentile(0.50),
         p95=histogram.percentile(0.95),
@@ -56,20 +56,18 @@ def latency(histogram: Histogram) -> model.Latency:
     )
 
 
-async def _of_learning(services: Services, caller: Caller) -> model.LearningStatus:
+async def _of_learning(services: Services, caller: Caller) -> LearningStatus:
     if not services.store.is_ready:
-        return model.LearningStatus(enabled=services.config.current.user.extraction.enabled)
+        return LearningStatus(enabled=services.config.current.user.extraction.enabled)
     found = await (await services.store.get()).run("learning.status", caller, Nothing())
-    assert isinstance(found, model.LearningStatus)
+    assert isinstance(found, LearningStatus)
     return found
 
 
-async def _of_the_store(
-    services: Services, project: str | None
-) -> tuple[model.StoreStatus, model.Counts, int]:
+async def _of_the_store(services: Services, project: str | None) -> tuple[StoreStatus, Counts, int]:
     """(its state, what it counts, number of the newest change that a snapshot must hold)."""
     if not services.store.is_ready:
-        return services.store.status, model.Counts(), 0
+        return services.store.status, Counts(), 0
     store = (await services.store.get()).app.store
     return await store.status(), await store.counts(), await store.newest_change(project)
 

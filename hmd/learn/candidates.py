@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from msgspec import structs
 
 from hmd.core.config import Settings
-from hmd.core.model import KEPT_CORRECTION, Signature
+from hmd.core.memory import KEPT_CORRECTION, Signature
 from hmd.kernel import event as ev
 from hmd.kernel import turn as kernel_turn
 from hmd.kernel.address import digest

@@ -8,7 +8,7 @@ us is no evidence.
 from collections.abc import Iterable
 from typing import Any
 
-from hmd.core.model import EvidenceClass
+from hmd.core.memory import EvidenceClass
 from hmd.kernel import event as ev
 from hmd.kernel import texts
 from hmd.kernel.correction import read

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field, structs
 
-from hmd.core.model import EvidenceClass, Signature, Trigger
+from hmd.core.memory import EvidenceClass, Signature, Trigger
 from hmd.kernel import event as ev
 from hmd.learn.calls import Call, Record, text_of
 from hmd.learn.episodes import Episode, Failure

@@ -2,7 +2,7 @@
 
 import shlex
 
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.kernel import event as ev
 from hmd.kernel.shell import match
 from hmd.kernel.shell.unit import Unit

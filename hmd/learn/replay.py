@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.learn.calls import Call
 from hmd.learn.matching import Rule, same_call
 

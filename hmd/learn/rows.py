@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from hmd.core.model import (
+from hmd.core.memory import (
     Authority,
     EvidenceClass,
     Level,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
-from hmd.core.model import MEMORY_TYPES, TRIGGERS, MemoryType, Trigger
+from hmd.core.memory import MEMORY_TYPES, TRIGGERS, MemoryType, Trigger
 from hmd.learn.rows import Knowledge
 
 VERSION = 1

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hmd.core.config import Settings
-from hmd.core.model import Level, MemoryStatus
+from hmd.core.memory import Level, MemoryStatus
 from hmd.kernel.glob import matches_everything
 from hmd.learn.matching import Rule
 from hmd.learn.rows import DAY, Row

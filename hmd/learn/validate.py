@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
-from hmd.core.model import Trigger
+from hmd.core.memory import Trigger
 from hmd.core.regex_check import problem as regex_problem
 from hmd.kernel import content
 from hmd.kernel.glob import matches as glob_matches

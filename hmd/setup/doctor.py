@@ -11,9 +11,13 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from hmd.core import facts, machine, model
+from hmd.core import facts, machine
 from hmd.core.config import load as load_config
 from hmd.core.errors import HmdError
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryFilter, MemoryList
+from hmd.core.snapshots import SnapshotList, SnapshotRef
+from hmd.core.status import LearningStatus, Status
 from hmd.kernel.address import Home
 from hmd.kernel.decide import SIGNATURELESS
 from hmd.kernel.shell.match import parse_signature
@@ -255,7 +259,7 @@ def _daemon(patient: Patient) -> Iterator[Check]:
         yield Check("daemon", FAIL, "it does not answer", "run hmctl daemon restart")
         return
     try:
-        found: model.Status = patient.call("status", {}, model.Status)
+        found: Status = patient.call("status", {}, Status)
     except HmdError as error:
         yield Check("daemon", FAIL, str(error), error.do or "look at hmctl logs --daemon")
         return
@@ -274,7 +278,7 @@ def _daemon(patient: Patient) -> Iterator[Check]:
     yield from _facts(patient)
 
 
-def _store(found: model.Status) -> Iterator[Check]:
+def _store(found: Status) -> Iterator[Check]:
     do = {"stale": "run hmctl snapshot rebuild", "missing": "run hmctl snapshot rebuild"}
     if found.enabled:
         yield Check(
@@ -299,7 +303,7 @@ def _store(found: model.Status) -> Iterator[Check]:
         yield Check("database", WARN, line, "look at hmctl logs --daemon")
 
 
-def _learning(found: model.LearningStatus) -> Iterator[Check]:
+def _learning(found: LearningStatus) -> Iterator[Check]:
     """What waits, what was given up, and what the provider itself said."""
     if not found.enabled:
         yield Check("learning", OK, "extraction is off: what needs no model is still learned")
@@ -317,9 +321,9 @@ def _learning(found: model.LearningStatus) -> Iterator[Check]:
 
 
 def _memories(patient: Patient) -> Iterator[Check]:
-    wanted = model.MemoryFilter(status="active", project="all", limit=100_000)
+    wanted = MemoryFilter(status="active", project="all", limit=100_000)
     try:
-        found: model.MemoryList = patient.call("memory.list", wanted, model.MemoryList)
+        found: MemoryList = patient.call("memory.list", wanted, MemoryList)
     except HmdError as error:
         yield Check("memories", WARN, str(error), error.do or "try again")
         return
@@ -348,7 +352,7 @@ def _facts(patient: Patient) -> Iterator[Check]:
         yield Check("facts", OK, "nothing to tidy")
 
 
-def unreachable(row: model.MemoryRow) -> str:
+def unreachable(row: MemoryRow) -> str:
     """Why an active memory can never act; "" when it can."""
     if not row.triggers:
         return "it has no trigger"
@@ -389,7 +393,7 @@ def repair(patient: Patient, checks: list[Check], end_daemon: Callable[[], bool]
     if any(one.name == "daemon" and one.state == FAIL for one in checks) and end_daemon():
         done.append("ended a daemon that did not answer")
     if "snapshot" in bad:
-        patient.call("snapshot.rebuild", model.SnapshotRef(), model.SnapshotList)
+        patient.call("snapshot.rebuild", SnapshotRef(), SnapshotList)
         done.append("rebuilt the snapshots")
     return done
 

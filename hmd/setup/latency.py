@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 
 from hmd import link
-from hmd.core import model
 from hmd.core.errors import HmdError
+from hmd.core.memory_calls import MemoryDraft
 from hmd.kernel.address import Home
 from hmd.setup import canary, install
 from hmd.setup.receipt import Receipt
@@ -118,7 +118,7 @@ def _fill(
     programs = ("kubectl", "terraform", "helm", "aws", "gcloud", "ansible", "vault", "npm")
     for number in range(count):
         program = programs[number % len(programs)]
-        draft = model.MemoryDraft(
+        draft = MemoryDraft(
             summary=f"rule {number}: {program} job{number} is done by the pipeline",
             signature=f"bash:command:cmd:{program} job{number}",
             level="deny" if number % 3 else "advise",

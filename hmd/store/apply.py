@@ -12,7 +12,8 @@ import msgspec
 from hmd.core import changes as ch
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
-from hmd.core.model import AGENT_ACTORS, MemoryRow, ProposalRow, is_in_force
+from hmd.core.memory import AGENT_ACTORS, MemoryRow, is_in_force
+from hmd.core.proposals import ProposalRow
 from hmd.store import facts, forgetting, learning, memories, projects, proposals, tombstones
 
 _MEMORY = (

@@ -28,7 +28,7 @@ from hmd.core.changes import (
     SetStatus,
 )
 from hmd.core.facts import FactContent, FactRow
-from hmd.core.model import Content, Evidence, Origin
+from hmd.core.memory import Content, Evidence, Origin
 
 T = TypeVar("T", bound=FactContent)
 _replace = msgspec.structs.replace

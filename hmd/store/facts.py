@@ -22,7 +22,7 @@ from hmd.core.changes import (
 )
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactContent, FactRow
-from hmd.core.model import AGENT_ACTORS, Actor, Authority, Origin
+from hmd.core.memory import AGENT_ACTORS, Actor, Authority, Origin
 from hmd.core.times import format_time
 
 CONTENT = (

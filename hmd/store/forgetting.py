@@ -22,7 +22,7 @@ from hmd.core.changes import (
 )
 from hmd.core.errors import HmdError
 from hmd.core.facts import ERASED
-from hmd.core.model import AGENT_ACTORS, MemoryRow
+from hmd.core.memory import AGENT_ACTORS, MemoryRow
 from hmd.store import blank, facts, memories, tombstones
 
 Moved = list[tuple[MemoryRow, MemoryRow]]

@@ -25,15 +25,8 @@ from hmd.core.changes import (
     SetStatus,
 )
 from hmd.core.errors import HmdError
-from hmd.core.model import (
-    KEPT_CORRECTION,
-    Evidence,
-    MemoryFilter,
-    MemoryRow,
-    Origin,
-    Signature,
-    Trigger,
-)
+from hmd.core.memory import KEPT_CORRECTION, Evidence, MemoryRow, Origin, Signature, Trigger
+from hmd.core.memory_calls import MemoryFilter
 
 DAY_MS = 86_400_000
 # What a restored automatic row whose time had run out is given anew.
@@ -366,7 +359,7 @@ def _where(wanted: MemoryFilter) -> tuple[str, list[Any]]:
     return " AND ".join(terms), values
 
 
-# `hmd.core.model.is_in_force` in SQL.
+# `hmd.core.memory.is_in_force` in SQL.
 _IN_FORCE = (
     "(v.status = 'active' OR (v.status = 'candidate' AND v.source = 'guard' AND v.note = ?1))"
 )

@@ -15,7 +15,8 @@ from hmd.core.changes import (
     ProjectChange,
 )
 from hmd.core.errors import HmdError
-from hmd.core.model import MemoryRow, ProjectRow
+from hmd.core.memory import MemoryRow
+from hmd.core.projects import ProjectRow
 from hmd.store import memories
 
 _SELECT = (

@@ -17,7 +17,7 @@ from hmd.core.changes import (
     encode,
 )
 from hmd.core.errors import HmdError
-from hmd.core.model import ProposalFilter, ProposalRow
+from hmd.core.proposals import ProposalFilter, ProposalRow
 
 _NAMES = (
     "id kind target candidate project reason actor state support opened_at expires_at decided_at"

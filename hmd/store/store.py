@@ -15,18 +15,11 @@ import trio
 from hmd.core.changes import AnyChange, Entry
 from hmd.core.clock import Clock
 from hmd.core.errors import HmdError
-from hmd.core.model import (
-    Counts,
-    MemoryFilter,
-    MemoryHistory,
-    MemoryList,
-    MemoryRow,
-    MemoryView,
-    ProjectRow,
-    ProposalFilter,
-    ProposalRow,
-    StoreStatus,
-)
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryFilter, MemoryHistory, MemoryList, MemoryView
+from hmd.core.projects import ProjectRow
+from hmd.core.proposals import ProposalFilter, ProposalRow
+from hmd.core.status import Counts, StoreStatus
 from hmd.kernel.address import Home
 from hmd.store import apply, db, memories, migrate, projects, proposals, recover, scrub
 from hmd.store.apply import Applied

@@ -27,7 +27,7 @@ from hmd.core.changes import (
 )
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactContent
-from hmd.core.model import Content
+from hmd.core.memory import Content
 
 KEY_NAME = "tombstone.key"
 _KEY_BYTES = 32

@@ -11,7 +11,9 @@ from hmd.app import projects
 from hmd.app.context import App, Caller
 from hmd.app.learning import Learning
 from hmd.core.config import Config, parse
-from hmd.core.model import MemoryFilter, MemoryRow, ProjectRef
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryFilter
+from hmd.core.projects import ProjectRef
 from hmd.hosts.table import HOSTS
 from hmd.kernel.address import session_key
 from hmd.kernel.answer import answer

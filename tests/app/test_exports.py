@@ -11,7 +11,7 @@ from hmd.app.context import App, Caller
 from hmd.app.front_matter import parse
 from hmd.core.errors import HmdError
 from hmd.core.facts import ExportQuery, FactDraft, FactQuery, ForgetQuery
-from hmd.core.model import MemoryDraft
+from hmd.core.memory_calls import MemoryDraft
 from tests.app.conftest import Place
 
 PERSON = Caller(actor="terminal")

@@ -307,7 +307,7 @@ async def test_the_gardener_names_what_people_would_tidy(app: App) -> None:
 async def test_rules_of_an_instant_are_those_that_were_in_force(app: App) -> None:
     """Guards N11: a rule that was added later, edited or rejected counts as it was then."""
     from hmd.app import memories
-    from hmd.core.model import MemoryDraft, MemoryEdit, MemoryRef
+    from hmd.core.memory_calls import MemoryDraft, MemoryEdit, MemoryRef
 
     before = format_time(app.now())
     draft = MemoryDraft(summary="no npm", signature="bash:command:cmd:npm", active=True)

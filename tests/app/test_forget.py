@@ -22,7 +22,9 @@ from hmd.core.facts import (
     Forgotten,
     RestoreQuery,
 )
-from hmd.core.model import Content, MemoryDraft, MemoryFilter, MemoryRef, Origin, ProposalRef
+from hmd.core.memory import Content, Origin
+from hmd.core.memory_calls import MemoryDraft, MemoryFilter, MemoryRef
+from hmd.core.proposals import ProposalRef
 from hmd.core.times import format_time
 from hmd.kernel.address import session_key
 from hmd.store import redo

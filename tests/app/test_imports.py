@@ -11,7 +11,8 @@ from hmd.app.context import App, Caller
 from hmd.app.front_matter import parse
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactDraft, FactQuery, FactRef, ForgetQuery, ImportQuery
-from hmd.core.model import MemoryFilter, MemoryRow
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryFilter
 from tests.app.conftest import Place
 from tests.corpora import corpus
 

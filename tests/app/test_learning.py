@@ -8,9 +8,10 @@ import pytest
 import trio
 
 from hmd.app import costs, forget, queue
+from hmd.core.costs import CostsWanted
 from hmd.core.facts import ForgetQuery
 from hmd.core.learning import EpisodeRow
-from hmd.core.model import CostsWanted, QueueFilter
+from hmd.core.queue import QueueFilter
 from hmd.kernel.address import digest
 from hmd.providers.base import Answer
 from hmd.store import learning as stored

@@ -6,20 +6,13 @@ import pytest
 
 from hmd.app import memories, projects, proposals
 from hmd.app.context import App, Caller
+from hmd.core.answers import Outcome
 from hmd.core.config import parse
 from hmd.core.errors import HmdError
-from hmd.core.model import (
-    MemoryDraft,
-    MemoryEdit,
-    MemoryEnforce,
-    MemoryFilter,
-    MemoryRef,
-    MemoryRow,
-    Outcome,
-    ProjectRef,
-    ProposalFilter,
-    ProposalRef,
-)
+from hmd.core.memory import MemoryRow
+from hmd.core.memory_calls import MemoryDraft, MemoryEdit, MemoryEnforce, MemoryFilter, MemoryRef
+from hmd.core.projects import ProjectRef
+from hmd.core.proposals import ProposalFilter, ProposalRef
 from tests.app.conftest import Place
 
 SIGNATURE = "bash:command:cmd:npm test"

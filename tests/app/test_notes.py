@@ -6,7 +6,8 @@ import pytest
 
 from hmd.app import memories, notes
 from hmd.core.errors import HmdError
-from hmd.core.model import Imported, MemoryRef, NotesWanted
+from hmd.core.memory_calls import MemoryRef
+from hmd.core.notes import Imported, NotesWanted
 from tests.app.conftest import Place
 from tests.app.school import School, school
 

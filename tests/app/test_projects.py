@@ -8,7 +8,8 @@ import pytest
 
 from hmd.app import memories, projects
 from hmd.core.errors import HmdError
-from hmd.core.model import MemoryDraft, ProjectMerge, ProjectMove, ProjectRef
+from hmd.core.memory_calls import MemoryDraft
+from hmd.core.projects import ProjectMerge, ProjectMove, ProjectRef
 from hmd.kernel.project import resolve
 from tests.app.conftest import Place
 

@@ -14,7 +14,8 @@ from hmd.app.snapshots import Snapshots
 from hmd.core.clock import FakeClock
 from hmd.core.config import Config, Settings, parse
 from hmd.core.facts import FactDraft, FactRevision, ForgetQuery
-from hmd.core.model import MemoryDraft, MemoryRef, ProjectRef
+from hmd.core.memory_calls import MemoryDraft, MemoryRef
+from hmd.core.projects import ProjectRef
 from hmd.core.recall import RecallWanted
 from hmd.kernel import event as ev
 from hmd.kernel.address import Home

@@ -6,7 +6,9 @@ from hmd.app import projects, receipts, stats
 from hmd.app.forget import forget
 from hmd.core.facts import ForgetQuery
 from hmd.core.learning import ReceiptRow
-from hmd.core.model import MemoryRow, ProjectRef, ReceiptsWanted, StatsWanted
+from hmd.core.memory import MemoryRow
+from hmd.core.projects import ProjectRef
+from hmd.core.receipts import ReceiptsWanted, StatsWanted
 from hmd.core.times import WEEK_MS, week_of
 from hmd.store import learning
 from tests.app.conftest import Place

@@ -1,7 +1,9 @@
 """The queue of review: what is in it, in which order, and what deciding does."""
 
 from hmd.app import proposals, review, stats, traces
-from hmd.core.model import ProposalFilter, ProposalRef, StatsWanted, TraceWanted
+from hmd.core.proposals import ProposalFilter, ProposalRef
+from hmd.core.receipts import StatsWanted
+from hmd.core.traces import TraceWanted
 from tests.app.conftest import Place
 from tests.app.school import School, command, fact, said, school
 from tests.app.test_learning import NPM_RULE, correct

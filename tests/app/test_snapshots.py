@@ -15,7 +15,9 @@ from hmd.core import changes as ch
 from hmd.core import ids
 from hmd.core.config import parse
 from hmd.core.errors import HmdError
-from hmd.core.model import Content, MemoryDraft, MemoryFilter, MemoryRow, ProjectRef, Signature
+from hmd.core.memory import Content, MemoryRow, Signature
+from hmd.core.memory_calls import MemoryDraft, MemoryFilter
+from hmd.core.projects import ProjectRef
 from hmd.kernel.snapshot import TAIL, TAIL_LIMIT, USER
 from hmd.store import snapshot_file
 from tests.app.conftest import Place

@@ -8,7 +8,7 @@ import typer.main
 
 from hmd.cli import choices, docs
 from hmd.cli.main import PROGRAM, app
-from hmd.core import model
+from hmd.core.memory import LEVELS, MEMORY_TYPES, STATUSES
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +34,6 @@ def test_every_command_and_option_has_help_and_json() -> None:
 
 def test_choices_are_the_words_of_the_model() -> None:
     """Guards the vocabularies that options repeat."""
-    assert tuple(choices.MemoryType) == model.MEMORY_TYPES
-    assert tuple(choices.Level) == model.LEVELS
-    assert tuple(choices.Status) == (*model.STATUSES, "all")
+    assert tuple(choices.MemoryType) == MEMORY_TYPES
+    assert tuple(choices.Level) == LEVELS
+    assert tuple(choices.Status) == (*STATUSES, "all")

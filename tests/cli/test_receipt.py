@@ -5,7 +5,7 @@ from __future__ import annotations
 from hmd.cli import status
 from hmd.cli.session import Session
 from hmd.core.learning import ReceiptRow
-from hmd.core.model import LearningStatus, Status
+from hmd.core.status import LearningStatus, Status
 
 
 def test_status_sums_this_week() -> None:

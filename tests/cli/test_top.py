@@ -3,7 +3,7 @@
 import pytest
 
 from hmd.cli.top import view
-from hmd.core.model import Counts, Latency, Status
+from hmd.core.status import Counts, Latency, Status
 from hmd.setup.latency import series
 
 

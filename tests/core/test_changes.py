@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hmd.core import changes as ch
-from hmd.core.model import Content, MemoryRow, Signature
+from hmd.core.memory import Content, MemoryRow, Signature
 
 
 def test_stored_lines_of_version_1_are_read() -> None:

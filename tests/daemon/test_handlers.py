@@ -11,7 +11,7 @@ import trio.testing
 from hmd.core.clock import FakeClock
 from hmd.core.config import Config
 from hmd.core.errors import HmdError
-from hmd.core.model import MemoryList
+from hmd.core.memory_calls import MemoryList
 from hmd.daemon.calls import RECALL_CASES, USE_CASES
 from hmd.daemon.handlers import WITHOUT_STORE, Handlers
 from hmd.daemon.learning_calls import LEARNING_CASES

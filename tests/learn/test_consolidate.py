@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hmd.core.config import Retention, Settings
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.learn.consolidate import consolidate, outlived
 from hmd.learn.reconcile import AGED, State
 from hmd.learn.rows import DAY, Proposal, Row, Support

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hmd.core.config import BeforeTool, Settings
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.learn.matching import Rule
 from hmd.learn.reconcile import AGED, State, reconcile
 from hmd.learn.rows import DAY, Add, Attach, Contest, Open, Proposal, Revise, Row

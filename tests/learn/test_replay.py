@@ -1,6 +1,6 @@
 """Guards replay before trust: a rule proves itself on what happened before it may act."""
 
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.learn.calls import Call
 from hmd.learn.replay import HITS_FIX, NO_ORIGIN, STOPS_GOOD, Replayed, combined, replay
 from tests.learn.making import T0, calls

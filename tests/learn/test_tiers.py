@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hmd.core.config import BeforeTool, Escalation, Extraction, Settings
-from hmd.core.model import Signature
+from hmd.core.memory import Signature
 from hmd.learn import tiers
 from hmd.learn.rows import DAY, Row, Support
 from hmd.learn.tiers import Caps, Tier, decide_tier, level_of

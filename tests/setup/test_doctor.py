@@ -10,14 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from hmd.core import model
 from hmd.core.errors import HmdError
+from hmd.core.memory import MemoryRow, Signature
+from hmd.core.memory_calls import MemoryList
+from hmd.core.status import LearningStatus, Status, StoreStatus
 from hmd.setup import copies, install, service
 from hmd.setup.claude_code import EVENTS, registrations
 from hmd.setup.doctor import Check, Patient, _sides, examine, repair, unreachable
 from tests.setup.conftest import User
 
-STATUS = model.Status(pid=7, build="0.0.1-test", enabled=True, snapshot="fresh")
+STATUS = Status(pid=7, build="0.0.1-test", enabled=True, snapshot="fresh")
 
 
 class Daemon:
@@ -26,7 +28,7 @@ class Daemon:
     def __init__(self) -> None:
         self.state = "ready"
         self.status = STATUS
-        self.rows: list[model.MemoryRow] = []
+        self.rows: list[MemoryRow] = []
         self.asked: list[str] = []
 
     def call(self, method: str, parameters: Any, answer: type[Any]) -> Any:
@@ -34,7 +36,7 @@ class Daemon:
         if method == "status":
             return self.status
         if method == "memory.list":
-            return model.MemoryList(rows=self.rows, total=len(self.rows))
+            return MemoryList(rows=self.rows, total=len(self.rows))
         return answer()
 
 
@@ -93,8 +95,8 @@ def test_every_complaint_says_what_to_do(patient: Patient, user: User) -> None:
     Path(user.home.disabled).write_text("")
     Path(user.home.config).write_text("before_tool = 1\n")
     Path(user.home.hook_log).write_text("2026-01-01T00:00:00.000Z stop dur=1ms by=stub bad_stdin\n")
-    daemon_of(patient).status = model.Status(
-        snapshot="stale", enabled=True, store=model.StoreStatus(state="newer", problems=["p"])
+    daemon_of(patient).status = Status(
+        snapshot="stale", enabled=True, store=StoreStatus(state="newer", problems=["p"])
     )
     found = bad(patient)
     assert {one.name for one in found} == {
@@ -145,7 +147,7 @@ def test_an_open_home_is_closed(patient: Patient, user: User) -> None:
 def test_a_stale_snapshot_is_rebuilt(patient: Patient) -> None:
     """Guards that --fix asks the daemon for it, once."""
     daemon = daemon_of(patient)
-    daemon.status = model.Status(enabled=True, snapshot="stale")
+    daemon.status = Status(enabled=True, snapshot="stale")
     assert repair(patient, bad(patient), lambda: False) == ["rebuilt the snapshots"]
     assert daemon.asked.count("snapshot.rebuild") == 1
 
@@ -179,20 +181,18 @@ def test_a_daemon_that_refuses_is_a_finding(patient: Patient) -> None:
 @pytest.mark.parametrize(
     ("row", "word"),
     [
-        (model.MemoryRow(triggers=["before_tool"]), ""),
-        (model.MemoryRow(triggers=[]), "no trigger"),
-        (model.MemoryRow(type="decision", triggers=["before_tool"]), "needs a signature"),
-        (model.MemoryRow(type="decision", triggers=["before_model"]), ""),
-        (model.MemoryRow(triggers=["before_tool"], sig=model.Signature(pattern="(")), "be read"),
+        (MemoryRow(triggers=["before_tool"]), ""),
+        (MemoryRow(triggers=[]), "no trigger"),
+        (MemoryRow(type="decision", triggers=["before_tool"]), "needs a signature"),
+        (MemoryRow(type="decision", triggers=["before_model"]), ""),
+        (MemoryRow(triggers=["before_tool"], sig=Signature(pattern="(")), "be read"),
         (
-            model.MemoryRow(
-                triggers=["before_tool"], tools=["edit"], sig=model.Signature(kind="substring")
-            ),
+            MemoryRow(triggers=["before_tool"], tools=["edit"], sig=Signature(kind="substring")),
             "its tools are edit",
         ),
     ],
 )
-def test_memories_that_can_never_act_are_named(row: model.MemoryRow, word: str) -> None:
+def test_memories_that_can_never_act_are_named(row: MemoryRow, word: str) -> None:
     """Guards people who believe that a rule protects them."""
     why = unreachable(row)
     assert (word in why) if word else why == ""
@@ -200,7 +200,7 @@ def test_memories_that_can_never_act_are_named(row: model.MemoryRow, word: str) 
 
 def test_unreachable_memories_are_findings(patient: Patient) -> None:
     """Guards the way from a row to a line with its identifier."""
-    daemon_of(patient).rows = [model.MemoryRow(id="0123456789", triggers=[])]
+    daemon_of(patient).rows = [MemoryRow(id="0123456789", triggers=[])]
     found = bad(patient)
     assert [one.what for one in found] == ["01234567 can never act: it has no trigger"]
 
@@ -208,20 +208,20 @@ def test_unreachable_memories_are_findings(patient: Patient) -> None:
 @pytest.mark.parametrize(
     ("learning", "state", "words", "do"),
     [
-        (model.LearningStatus(), "OK", "extraction is off", ""),
-        (model.LearningStatus(enabled=True, queued=2), "OK", "2 episodes wait", ""),
+        (LearningStatus(), "OK", "extraction is off", ""),
+        (LearningStatus(enabled=True, queued=2), "OK", "2 episodes wait", ""),
         (
-            model.LearningStatus(
+            LearningStatus(
                 enabled=True, queued=3, waiting="not logged in", probe_message="please log in",
                 probe_hint="run claude and /login",
             ),
             "WARN", "3 episodes wait: not logged in (please log in)", "run claude and /login",
         ),
-        (model.LearningStatus(enabled=True, dead=4), "WARN", "4 episodes", "hmctl queue list"),
+        (LearningStatus(enabled=True, dead=4), "WARN", "4 episodes", "hmctl queue list"),
     ],
 )  # fmt: skip
 def test_what_waits_to_be_learned_is_told(
-    patient: Patient, learning: model.LearningStatus, state: str, words: str, do: str
+    patient: Patient, learning: LearningStatus, state: str, words: str, do: str
 ) -> None:
     """Guards the queue: how much waits, why, what the provider itself said, and what helps."""
     daemon_of(patient).status = msgspec.structs.replace(STATUS, learning=learning)
@@ -244,7 +244,7 @@ def test_a_checkout_on_the_other_side_of_wsl_is_told(cwd: str, release: str, war
 
 def test_a_daemon_of_another_build_and_a_home_on_the_network_are_told(patient: Patient) -> None:
     """Guards an upgrade that did not go through, and locks that are a server's."""
-    store = model.StoreStatus(state="ready", journal_mode="delete")
+    store = StoreStatus(state="ready", journal_mode="delete")
     daemon_of(patient).status = msgspec.structs.replace(STATUS, build="0.0.0-old", store=store)
     found = {one.name: one for one in bad(patient)}
     assert "still is 0.0.0-old" in found["daemon"].what

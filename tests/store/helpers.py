@@ -6,7 +6,7 @@ from typing import Any
 
 from hmd.core import changes as ch
 from hmd.core import ids
-from hmd.core.model import Content, Evidence
+from hmd.core.memory import Content, Evidence
 from hmd.kernel.address import Home
 
 

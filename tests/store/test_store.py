@@ -16,7 +16,9 @@ from hmd.core import changes as ch
 from hmd.core import ids
 from hmd.core.clock import FakeClock
 from hmd.core.errors import HmdError
-from hmd.core.model import MemoryFilter, ProposalFilter, Signature
+from hmd.core.memory import Signature
+from hmd.core.memory_calls import MemoryFilter
+from hmd.core.proposals import ProposalFilter
 from hmd.kernel.address import Home
 from hmd.store import migrate, recover
 from hmd.store.store import BACKUP_EVERY_MS, Store
