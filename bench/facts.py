@@ -18,7 +18,8 @@ from bench.figures import Row, clock, percentile, span
 from bench.user import User, user
 from hmd.core.changes import ImportFacts
 from hmd.core.clock import SystemClock
-from hmd.core.facts import FactQuery, FactRow
+from hmd.core.fact_queries import FactQuery
+from hmd.core.facts import FactRow
 from hmd.core.times import format_time
 from hmd.memory import Memory
 from hmd.store import db, facts_read

@@ -17,8 +17,10 @@ import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hmd import link
-from hmd.core import facts
 from hmd.core.errors import HmdError
+from hmd.core.fact_queries import FactDiff, FactList, FactStats, FactWhy, NearList
+from hmd.core.facts import FactOutcome, FactRow, Similar
+from hmd.core.forgetting import Forgotten
 from hmd.kernel.address import Home, default_home
 
 if TYPE_CHECKING:
@@ -41,49 +43,49 @@ class Memory:
         self.actor = actor
         self.cwd = cwd
 
-    def remember(self, subject: str, fact: str, **fields: Any) -> facts.FactOutcome:
+    def remember(self, subject: str, fact: str, **fields: Any) -> FactOutcome:
         """Records a fact; `fields` as in `hmd.core.facts.FactDraft`."""
         draft = {"subject": subject, "fact": fact, **fields}
-        return self._call("fact.remember", draft, facts.FactOutcome)
+        return self._call("fact.remember", draft, FactOutcome)
 
-    def revise(self, id: str, fact: str, **fields: Any) -> facts.FactOutcome:
+    def revise(self, id: str, fact: str, **fields: Any) -> FactOutcome:
         """Replaces a fact by another; `fields` as in `FactRevision`."""
-        return self._call("fact.revise", {"id": id, "fact": fact, **fields}, facts.FactOutcome)
+        return self._call("fact.revise", {"id": id, "fact": fact, **fields}, FactOutcome)
 
-    def recall(self, query: str = "", **fields: Any) -> list[facts.FactRow]:
+    def recall(self, query: str = "", **fields: Any) -> list[FactRow]:
         """What is believed now, or at `as_of`, `valid_at`, `known_at`; see `FactQuery`."""
-        return self._call("fact.recall", {"query": query, **fields}, facts.FactList).rows
+        return self._call("fact.recall", {"query": query, **fields}, FactList).rows
 
-    def why(self, id: str) -> facts.FactWhy:
+    def why(self, id: str) -> FactWhy:
         """A fact with everything it replaced and became."""
-        return self._call("fact.why", {"id": id}, facts.FactWhy)
+        return self._call("fact.why", {"id": id}, FactWhy)
 
-    def diff(self, since: str, until: str | None = None, subject: str = "") -> facts.FactDiff:
+    def diff(self, since: str, until: str | None = None, subject: str = "") -> FactDiff:
         """What was learned, revised and forgotten in a span of time."""
         span = {"since": since, "until": until, "subject": subject}
-        return self._call("fact.diff", span, facts.FactDiff)
+        return self._call("fact.diff", span, FactDiff)
 
-    def near(self, subject: str, text: str, **fields: Any) -> list[facts.Similar]:
+    def near(self, subject: str, text: str, **fields: Any) -> list[Similar]:
         """Facts about `subject` that say nearly the same."""
         wanted = {"subject": subject, "text": text, **fields}
-        return self._call("fact.near", wanted, facts.NearList).rows
+        return self._call("fact.near", wanted, NearList).rows
 
-    def forget(self, id: str | None = None, **how: Any) -> facts.Forgotten:
+    def forget(self, id: str | None = None, **how: Any) -> Forgotten:
         """Forgets by id, `source`, `session`, `file` or `text`; see `ForgetQuery`."""
         wanted = how if id is None else {"id": id, **how}
-        return self._call("fact.forget", wanted, facts.Forgotten)
+        return self._call("fact.forget", wanted, Forgotten)
 
-    def restore(self, id: str) -> facts.Forgotten:
+    def restore(self, id: str) -> Forgotten:
         """Brings back what was forgotten within 30 days."""
-        return self._call("fact.restore", {"id": id}, facts.Forgotten)
+        return self._call("fact.restore", {"id": id}, Forgotten)
 
-    def mark(self, id: str, **fields: Any) -> facts.FactOutcome:
+    def mark(self, id: str, **fields: Any) -> FactOutcome:
         """Pins, archives, tags, links or weighs a fact; see `FactMark`."""
-        return self._call("fact.mark", {"id": id, **fields}, facts.FactOutcome)
+        return self._call("fact.mark", {"id": id, **fields}, FactOutcome)
 
-    def stats(self) -> facts.FactStats:
+    def stats(self) -> FactStats:
         """Counts."""
-        return self._call("fact.stats", {}, facts.FactStats)
+        return self._call("fact.stats", {}, FactStats)
 
     def _call(self, method: str, body: dict[str, Any], answer: type[T]) -> T:
         return link.call(self.home, method, body, answer, actor=self.actor, cwd=self.cwd)

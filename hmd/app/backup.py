@@ -3,7 +3,7 @@
 import trio
 
 from hmd.app.context import App, Caller
-from hmd.core.facts import BackupReport, CheckReport
+from hmd.core.database import BackupReport, CheckReport
 from hmd.store import offline
 
 

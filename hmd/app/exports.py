@@ -16,8 +16,9 @@ import trio
 
 from hmd.app.context import App, Caller, only_people
 from hmd.core import ids
+from hmd.core.database import ExportQuery, ExportReport
 from hmd.core.errors import HmdError
-from hmd.core.facts import ExportQuery, ExportReport, FactRow
+from hmd.core.facts import FactRow
 from hmd.core.memory import MemoryRow
 from hmd.core.memory_calls import MemoryFilter
 from hmd.core.times import format_time

@@ -14,7 +14,8 @@ import trio
 from hmd.app import facts
 from hmd.app.context import Caller
 from hmd.app.recall import Recall
-from hmd.core.facts import FactList, FactQuery, FactRow
+from hmd.core.fact_queries import FactList, FactQuery
+from hmd.core.facts import FactRow
 from hmd.core.times import parse_time
 from hmd.recall.hot import token_count
 from hmd.recall.lexical import weights

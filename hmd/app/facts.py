@@ -17,22 +17,24 @@ from hmd.app.similar import sieve, similarity, words
 from hmd.core import ids
 from hmd.core.changes import AnyChange, MarkFact, OpenProposal, RememberFact, ReviseFact
 from hmd.core.errors import HmdError
-from hmd.core.facts import (
-    FactContent,
+from hmd.core.fact_queries import (
     FactDiff,
-    FactDraft,
     FactList,
-    FactMark,
-    FactOutcome,
     FactQuery,
     FactRef,
-    FactRevision,
-    FactRow,
     FactSpan,
     FactStats,
     FactWhy,
     NearList,
     NearQuery,
+)
+from hmd.core.facts import (
+    FactContent,
+    FactDraft,
+    FactMark,
+    FactOutcome,
+    FactRevision,
+    FactRow,
     Similar,
 )
 from hmd.core.memory import AGENT_ACTORS, EvidenceClass, Origin

@@ -15,9 +15,9 @@ from hmd.app.context import App, Caller, only_people
 from hmd.core import ids
 from hmd.core.changes import AnyChange, Erase, Forget, OpenProposal, Unforget
 from hmd.core.errors import HmdError
-from hmd.core.facts import (
+from hmd.core.facts import FactRow
+from hmd.core.forgetting import (
     TRASH_DAYS,
-    FactRow,
     ForgetQuery,
     Forgotten,
     RestoreQuery,

@@ -12,8 +12,8 @@ from typing import Any
 
 from hmd.core import ids
 from hmd.core.changes import AddMemory
+from hmd.core.database import ImportReport
 from hmd.core.errors import HmdError
-from hmd.core.facts import ImportReport
 from hmd.core.memory import MEMORY_TYPES, TRIGGERS, Content, Evidence, Trigger
 from hmd.core.times import parse_time
 from hmd.kernel.content import is_safe

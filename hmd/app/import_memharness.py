@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any
 
+from hmd.core.database import ImportReport
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactRow, ImportReport
+from hmd.core.facts import FactRow
 from hmd.core.memory import Origin
 from hmd.core.times import parse_time
 from hmd.kernel.redact import redact

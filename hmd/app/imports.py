@@ -19,8 +19,9 @@ from hmd.app import import_harness_memory, import_harnmem, import_memharness
 from hmd.app.context import App, Caller, only_people
 from hmd.app.projects import ensure as ensure_project
 from hmd.core.changes import AddMemory, ImportFacts
+from hmd.core.database import ImportQuery, ImportReport
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactRow, ImportQuery, ImportReport
+from hmd.core.facts import FactRow
 from hmd.store import facts, memories
 
 T = TypeVar("T")

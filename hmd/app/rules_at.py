@@ -4,7 +4,7 @@ import sqlite3
 
 from hmd.app.context import App, Caller
 from hmd.app.snapshots import record_of
-from hmd.core.facts import RulesAt, RulesList
+from hmd.core.fact_queries import RulesAt, RulesList
 from hmd.core.times import parse_time
 from hmd.store import memories
 

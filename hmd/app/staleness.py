@@ -15,7 +15,8 @@ from hmd.app import anchors
 from hmd.app.context import App, Caller
 from hmd.core.changes import CheckFacts
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactRow, Freshness, StaleList, StaleQuery, Verdict
+from hmd.core.fact_checks import StaleList, StaleQuery, Verdict
+from hmd.core.facts import FactRow, Freshness
 from hmd.store import facts_read
 
 PAGE = 200

@@ -4,7 +4,8 @@ import re
 import sqlite3
 
 from hmd.app.context import App, Caller
-from hmd.core.facts import FactQuery, FactRow, FactTidy
+from hmd.core.fact_queries import FactQuery, FactTidy
+from hmd.core.facts import FactRow
 from hmd.store import facts_read
 
 # A description of code rather than a fact (memharness, gardener).

@@ -18,7 +18,7 @@ from hmd.cli.session import Json, Session, session_of
 from hmd.core.errors import HmdError
 
 if TYPE_CHECKING:
-    from hmd.core.facts import CheckReport
+    from hmd.core.database import CheckReport
 
 app = typer.Typer(no_args_is_help=True, help="The database: copy, check, migrate, put back.")
 
@@ -26,9 +26,9 @@ app = typer.Typer(no_args_is_help=True, help="The database: copy, check, migrate
 @app.command("backup")
 def backup(ctx: typer.Context, json: Json = False) -> None:
     """Copy the database now, beside the daily copies."""
-    from hmd.core import facts  # late
+    from hmd.core.database import BackupReport  # late
 
-    done = session_of(ctx).call("db.backup", {}, facts.BackupReport)
+    done = session_of(ctx).call("db.backup", {}, BackupReport)
     if json:
         show.json_answer(done)
     else:
@@ -57,10 +57,10 @@ def check(ctx: typer.Context, json: Json = False) -> None:
 
 def _check(asked: Session) -> CheckReport:
     from hmd import link  # late
-    from hmd.core import facts  # late
+    from hmd.core.database import CheckReport  # late
 
     if link.probe(asked.home) == link.READY:
-        return asked.call("db.check", {}, facts.CheckReport, start=False)
+        return asked.call("db.check", {}, CheckReport, start=False)
     from hmd.store import offline  # late: the named exception, see tests/test_layers.py
 
     with _held(asked):

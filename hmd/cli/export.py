@@ -10,7 +10,7 @@ from hmd.cli import show
 from hmd.cli.session import Json, session_of
 
 if TYPE_CHECKING:
-    from hmd.core.facts import ExportReport
+    from hmd.core.database import ExportReport
 
 app = typer.Typer(no_args_is_help=True, help="What is remembered, as SQL, Markdown or skills.")
 
@@ -55,15 +55,15 @@ def skills(
 
 
 def _export(ctx: typer.Context, kind: str, path: str, memory: str = "") -> ExportReport:
-    from hmd.core import facts  # late
+    from hmd.core.database import ExportQuery, ExportReport  # late
 
     asked = session_of(ctx)
-    wanted = facts.ExportQuery(
+    wanted = ExportQuery(
         kind=kind,  # type: ignore[arg-type]
         path=asked.absolute(path) if path else "",
         id=memory,
     )
-    return asked.call("db.export", wanted, facts.ExportReport)
+    return asked.call("db.export", wanted, ExportReport)
 
 
 def _tell(done: ExportReport, json: bool) -> None:

@@ -8,7 +8,8 @@ from hmd.cli import show
 from hmd.core.facts import ERASED
 
 if TYPE_CHECKING:
-    from hmd.core.facts import FactDiff, FactRow, FactStats, FactWhy
+    from hmd.core.fact_queries import FactDiff, FactStats, FactWhy
+    from hmd.core.facts import FactRow
 
 
 def fact(row: FactRow, times: bool = False) -> str:

@@ -26,17 +26,17 @@ def import_store(
 ) -> None:
     """Bring over harness-memory, memharness or HarnMem. The source is only read; doing it twice
     changes nothing."""
-    from hmd.core import facts  # late
+    from hmd.core.database import ImportQuery, ImportReport  # late
 
     asked = session_of(ctx)
     asked.refuse_agents("an agent cannot import another program's store")
-    wanted = facts.ImportQuery(
+    wanted = ImportQuery(
         kind=kind.value if kind else "",
         path=asked.absolute(path),
         user_wide=user_wide,
         dry_run=dry_run,
     )
-    done = asked.call("db.import", wanted, facts.ImportReport)
+    done = asked.call("db.import", wanted, ImportReport)
     if json:
         show.json_answer(done)
         return

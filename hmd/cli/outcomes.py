@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hmd.cli import show
+from hmd.cli import fact_lines, show
 
 if TYPE_CHECKING:
     from hmd.core.answers import Outcome
+    from hmd.core.facts import FactOutcome
 
 
 def tell(outcome: Outcome, done: str, json: bool) -> None:
@@ -31,4 +32,17 @@ def tell(outcome: Outcome, done: str, json: bool) -> None:
     else:
         show.answer(done)
     for note in outcome.notes:
+        show.note(note)
+
+
+def tell_fact(done: FactOutcome, word: str, json: bool) -> None:
+    """Prints a change of facts: `word` and the fact as it is now, or the proposal it became."""
+    if json:
+        show.json_answer(done)
+        return
+    if done.proposal:
+        show.answer(f"proposed {show.short(done.proposal)}")
+    elif done.fact is not None:
+        show.answer(f"{word} {fact_lines.fact(done.fact)}")
+    for note in done.notes:
         show.note(note)

@@ -29,7 +29,7 @@ class RulesThen:
 
 def rules_then(asked: Session, at: str, root: str) -> tuple[int, Rules]:
     """(the instant in ms, the rules in force then). Raises HmdError."""
-    from hmd.core import facts  # late
+    from hmd.core.fact_queries import RulesAt, RulesList  # late
 
-    found = asked.call("rules.at", facts.RulesAt(at=at), facts.RulesList)
+    found = asked.call("rules.at", RulesAt(at=at), RulesList)
     return found.at, Rules([(RulesThen(list(found.records)), root)], asked.home.path)

@@ -9,7 +9,8 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
-from hmd.core.facts import FactContent, FactRow, Importance, Verdict
+from hmd.core.fact_checks import Verdict
+from hmd.core.facts import FactContent, FactRow, Importance
 from hmd.core.learning import ClaimRow, FixRow, LearnedRow, RunRow
 from hmd.core.memory import (
     Actor,

@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from hmd.core import facts, machine
+from hmd.core import machine
 from hmd.core.config import load as load_config
 from hmd.core.errors import HmdError
+from hmd.core.fact_queries import FactTidy
 from hmd.core.memory import MemoryRow
 from hmd.core.memory_calls import MemoryFilter, MemoryList
 from hmd.core.snapshots import SnapshotList, SnapshotRef
@@ -337,7 +338,7 @@ def _memories(patient: Patient) -> Iterator[Check]:
 
 def _facts(patient: Patient) -> Iterator[Check]:
     try:
-        found: facts.FactTidy = patient.call("fact.tidy", {}, facts.FactTidy)
+        found: FactTidy = patient.call("fact.tidy", {}, FactTidy)
     except HmdError as error:
         yield Check("facts", WARN, str(error), error.do or "try again")
         return

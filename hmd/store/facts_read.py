@@ -8,16 +8,16 @@ import sqlite3
 from typing import Any, NamedTuple
 
 from hmd.core.errors import HmdError
-from hmd.core.facts import (
+from hmd.core.fact_queries import (
     FactDiff,
     FactEvent,
     FactPair,
     FactQuery,
-    FactRow,
     FactStats,
     FactWhy,
     SubjectCount,
 )
+from hmd.core.facts import FactRow
 from hmd.store import facts
 from hmd.store.facts import SELECT, row_of
 

@@ -3,8 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+from hmd.core.database import CheckReport
 from hmd.core.errors import HmdError
-from hmd.core.facts import CheckReport
 from hmd.kernel.address import Home
 from hmd.store import apply, db, migrate, recover
 from hmd.store.journal import Damage, Journal

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from hmd.core.facts import FactQuery, FactRow
+from hmd.core.fact_queries import FactQuery
+from hmd.core.facts import FactRow
 from hmd.core.learning import EpisodeRow
 from hmd.store.facts import SELECT, row_of
 from hmd.store.facts_read import _NOW as NOW

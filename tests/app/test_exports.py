@@ -9,8 +9,11 @@ import pytest
 from hmd.app import exports, facts, forget, memories
 from hmd.app.context import App, Caller
 from hmd.app.front_matter import parse
+from hmd.core.database import ExportQuery
 from hmd.core.errors import HmdError
-from hmd.core.facts import ExportQuery, FactDraft, FactQuery, ForgetQuery
+from hmd.core.fact_queries import FactQuery
+from hmd.core.facts import FactDraft
+from hmd.core.forgetting import ForgetQuery
 from hmd.core.memory_calls import MemoryDraft
 from tests.app.conftest import Place
 

@@ -14,19 +14,9 @@ from hmd.app.context import App, Caller
 from hmd.app.similar import sieve, similarity, words
 from hmd.core.changes import CreateProject, ForgetProject
 from hmd.core.errors import HmdError
-from hmd.core.facts import (
-    FactDraft,
-    FactMark,
-    FactQuery,
-    FactRef,
-    FactRevision,
-    FactSpan,
-    FactTidy,
-    NearQuery,
-    RulesAt,
-    StaleQuery,
-    Verdict,
-)
+from hmd.core.fact_checks import StaleQuery, Verdict
+from hmd.core.fact_queries import FactQuery, FactRef, FactSpan, FactTidy, NearQuery, RulesAt
+from hmd.core.facts import FactDraft, FactMark, FactRevision
 from hmd.core.times import format_time
 from tests.app.conftest import Place
 

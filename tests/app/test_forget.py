@@ -12,16 +12,9 @@ from hmd.app.context import App, Caller
 from hmd.core import ids
 from hmd.core.changes import AddMemory, Forget, ImportFacts, RememberFact
 from hmd.core.errors import HmdError
-from hmd.core.facts import (
-    FactContent,
-    FactDraft,
-    FactQuery,
-    FactRef,
-    FactRevision,
-    ForgetQuery,
-    Forgotten,
-    RestoreQuery,
-)
+from hmd.core.fact_queries import FactQuery, FactRef
+from hmd.core.facts import FactContent, FactDraft, FactRevision
+from hmd.core.forgetting import ForgetQuery, Forgotten, RestoreQuery
 from hmd.core.memory import Content, Origin
 from hmd.core.memory_calls import MemoryDraft, MemoryFilter, MemoryRef
 from hmd.core.proposals import ProposalRef

@@ -9,8 +9,11 @@ import pytest
 from hmd.app import facts, forget, imports, memories
 from hmd.app.context import App, Caller
 from hmd.app.front_matter import parse
+from hmd.core.database import ImportQuery
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactDraft, FactQuery, FactRef, ForgetQuery, ImportQuery
+from hmd.core.fact_queries import FactQuery, FactRef
+from hmd.core.facts import FactDraft
+from hmd.core.forgetting import ForgetQuery
 from hmd.core.memory import MemoryRow
 from hmd.core.memory_calls import MemoryFilter
 from tests.app.conftest import Place

@@ -9,7 +9,7 @@ import trio
 
 from hmd.app import costs, forget, queue
 from hmd.core.costs import CostsWanted
-from hmd.core.facts import ForgetQuery
+from hmd.core.forgetting import ForgetQuery
 from hmd.core.learning import EpisodeRow
 from hmd.core.queue import QueueFilter
 from hmd.kernel.address import digest

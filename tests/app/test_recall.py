@@ -13,7 +13,8 @@ from hmd.app.recall import Recall, running
 from hmd.app.snapshots import Snapshots
 from hmd.core.clock import FakeClock
 from hmd.core.config import Config, Settings, parse
-from hmd.core.facts import FactDraft, FactRevision, ForgetQuery
+from hmd.core.facts import FactDraft, FactRevision
+from hmd.core.forgetting import ForgetQuery
 from hmd.core.memory_calls import MemoryDraft, MemoryRef
 from hmd.core.projects import ProjectRef
 from hmd.core.recall import RecallWanted

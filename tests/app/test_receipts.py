@@ -4,7 +4,7 @@ import sqlite3
 
 from hmd.app import projects, receipts, stats
 from hmd.app.forget import forget
-from hmd.core.facts import ForgetQuery
+from hmd.core.forgetting import ForgetQuery
 from hmd.core.learning import ReceiptRow
 from hmd.core.memory import MemoryRow
 from hmd.core.projects import ProjectRef

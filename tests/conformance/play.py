@@ -19,17 +19,10 @@ from hmd.app.snapshots import Snapshots
 from hmd.core.clock import FakeClock
 from hmd.core.config import Config
 from hmd.core.errors import HmdError
-from hmd.core.facts import (
-    FactDraft,
-    FactQuery,
-    FactRef,
-    FactRevision,
-    FactRow,
-    FactSpan,
-    ForgetQuery,
-    NearQuery,
-    Verdict,
-)
+from hmd.core.fact_checks import Verdict
+from hmd.core.fact_queries import FactQuery, FactRef, FactSpan, NearQuery
+from hmd.core.facts import FactDraft, FactRevision, FactRow
+from hmd.core.forgetting import ForgetQuery
 from hmd.core.times import format_time, parse_time
 from hmd.kernel.address import Home
 from hmd.recall.hot import token_count

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactRow, FactTidy
+from hmd.core.fact_queries import FactTidy
+from hmd.core.facts import FactRow
 from hmd.setup import doctor
 
 

@@ -13,7 +13,8 @@ from hmd.core.changes import (
     Unforget,
 )
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactContent, FactQuery
+from hmd.core.fact_queries import FactQuery
+from hmd.core.facts import FactContent
 from hmd.store import apply, facts_read, migrate
 
 START = 1_700_000_000_000

@@ -16,7 +16,8 @@ from hmd.core import ids
 from hmd.core.changes import RememberFact
 from hmd.core.clock import FakeClock
 from hmd.core.errors import HmdError
-from hmd.core.facts import FactContent, FactQuery
+from hmd.core.fact_queries import FactQuery
+from hmd.core.facts import FactContent
 from hmd.kernel.address import Home
 from hmd.store import facts_read, migrate, offline
 from hmd.store.store import Store
@@ -30,7 +31,8 @@ from hmd.app.context import App, Caller
 from hmd.app.snapshots import Snapshots
 from hmd.core.clock import FakeClock
 from hmd.core.config import Config
-from hmd.core.facts import FactDraft, ForgetQuery
+from hmd.core.facts import FactDraft
+from hmd.core.forgetting import ForgetQuery
 from hmd.kernel.address import Home
 from hmd.store import db, migrate, recover, redo
 from hmd.store.store import Store
