@@ -5,7 +5,7 @@ from hmd.core.config import Extraction
 from hmd.core.costs import Costs, CostsWanted, DayCost
 from hmd.core.learning import RunRow
 from hmd.providers.base import UNAVAILABLE
-from hmd.store import learning
+from hmd.store import provider_runs
 
 DAY_MS = 86_400_000
 
@@ -29,7 +29,7 @@ async def costs(app: App, caller: Caller, wanted: CostsWanted) -> Costs:
     """The cost ledger, by day (UTC), newest first; probes included."""
     now = app.now()
     since = now - wanted.days * DAY_MS
-    runs = await app.store.read(lambda connection: learning.runs(connection, since, 100_000))
+    runs = await app.store.read(lambda connection: provider_runs.runs(connection, since, 100_000))
     days: dict[int, DayCost] = {}
     total = DayCost()
     for run in runs:

@@ -16,7 +16,8 @@ import trio
 from hmd.app import costs, queue
 from hmd.app.context import DAY_MS, App
 from hmd.app.jobs import Judge, Judged, Rendered, RenderEpisode, Worker
-from hmd.app.learned import load_state, write_plan
+from hmd.app.learned import load_state
+from hmd.app.learned_changes import write_plan
 from hmd.core.changes import AnyChange, Batch, RecordRun
 from hmd.core.config import Extraction as Settings
 from hmd.core.errors import HmdError
@@ -27,7 +28,7 @@ from hmd.providers import probe
 from hmd.providers.base import UNAVAILABLE, Answer, Place, Provider, Recorded, Request
 from hmd.providers.environment import child_environment
 from hmd.providers.table import PROVIDERS, choose
-from hmd.store import learning
+from hmd.store import episode_queue, learning, provider_runs
 
 HOUR_MS = 3_600_000
 _recorded = msgspec.json.Decoder(Recorded).decode
@@ -70,7 +71,7 @@ class Extraction:
         if not settings.enabled:
             self.waiting = "extraction is switched off"
             return None
-        runs = await app.store.read(lambda connection: learning.runs(connection, now - DAY_MS))
+        runs = await app.store.read(lambda connection: provider_runs.runs(connection, now - DAY_MS))
         room = costs.room(runs, settings)
         if room == "none":
             self.waiting = "the daily cap is reached"
@@ -84,7 +85,9 @@ class Extraction:
             return None
         until = now + settings.lease_seconds * 1000
         row = await app.store.operate(
-            partial(learning.lease, now=horizon, until=until, exempt_only=room == "corrections")
+            partial(
+                episode_queue.lease, now=horizon, until=until, exempt_only=room == "corrections"
+            )
         )
         if row is None:
             if room == "corrections":
@@ -97,7 +100,7 @@ class Extraction:
         return await self._extract(row, *found, settings)
 
     async def _next_due(self) -> int | None:
-        return await self._app.store.read(learning.next_due)
+        return await self._app.store.read(episode_queue.next_due)
 
     async def _extract(
         self, row: EpisodeRow, provider: Provider, place: Place, settings: Settings
@@ -163,7 +166,7 @@ class Extraction:
             run.counts[one.code] = run.counts.get(one.code, 0) + 1
             self._say(f"episode {row.id[:8]}: a fact was not taken, {one.code}: {one.reason}")
         made: list[AnyChange] = []
-        if await app.store.read(partial(learning.get_run, run=run.id)) is None:
+        if await app.store.read(partial(provider_runs.get_run, run=run.id)) is None:
             made = await write_plan(app, judged.plan.changes, judge.settings)
         record = RecordRun(actor="extraction", at=app.now(), run=run)
         try:
@@ -195,12 +198,12 @@ class Extraction:
             self._drop(run.id)
 
     async def _prompts(self, session: str) -> int:
-        rows = await self._app.store.read(partial(learning.episodes_of, session=session))
+        rows = await self._app.store.read(partial(episode_queue.episodes_of, session=session))
         return max((row.turn for row in rows), default=0)
 
     async def _put(self, row: EpisodeRow) -> None:
         row = msgspec.structs.replace(row, leased_until=0)
-        await self._app.store.operate(partial(learning.put_episode, row=row))
+        await self._app.store.operate(partial(episode_queue.put_episode, row=row))
 
     # -- prompts that would be sent --
 
@@ -208,7 +211,7 @@ class Extraction:
         """The prompts of what waits, exactly as they would be sent."""
         app = self._app
         rows = await app.store.read(
-            lambda connection: learning.episodes(connection, queue.OPEN, limit)
+            lambda connection: episode_queue.episodes(connection, queue.OPEN, limit)
         )
         prompts = []
         for row in rows:
@@ -251,7 +254,9 @@ class Extraction:
         )
         if provider.NAME == "replay":
             return provider, place
-        latest = await self._app.store.read(partial(learning.latest_run, provider=provider.NAME))
+        latest = await self._app.store.read(
+            partial(provider_runs.latest_run, provider=provider.NAME)
+        )
         if latest is None or probe.is_due(latest.status, latest.started, now):
             latest = await self._probe(provider, place, settings)
         elif latest.status not in UNAVAILABLE and latest.kind == "extraction":

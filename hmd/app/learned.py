@@ -1,38 +1,18 @@
-"""Between the store and learning: rows in, planned changes out, as changes of the journal."""
+"""What learning knows of a project: its rows, proposals and counts, read from the store."""
 
 import sqlite3
-from collections.abc import Iterable
 from functools import partial
 
-import msgspec
 import trio
 
 from hmd.app.context import DAY_MS, App
-from hmd.core import ids
-from hmd.core.changes import (
-    AddMemory,
-    AnyChange,
-    EditMemory,
-    Enforce,
-    ExpireProposal,
-    OpenProposal,
-    Patch,
-    Promote,
-    ReviseMemory,
-    SetClaims,
-    SetLearned,
-    SetStatus,
-    SettleProposal,
-)
-from hmd.core.config import Settings
-from hmd.core.learning import ClaimRow, LearnedRow, ReceiptRow, SupportRow
-from hmd.core.memory import Content, Evidence, MemoryRow, Origin
+from hmd.core.learning import ClaimRow, LearnedRow, ReceiptRow
+from hmd.core.memory import MemoryRow
 from hmd.core.proposals import ProposalFilter, ProposalRow
-from hmd.kernel.address import digest
 from hmd.learn import rows as learn
 from hmd.learn.proposals import SUPPRESSED_FOR
 from hmd.learn.reconcile import State
-from hmd.store import learning, memories
+from hmd.store import learning, memories, provider_runs, rule_receipts
 
 # Rows read at a time: reading holds the interpreter for about 0.2 ms.
 _PAGE = 16
@@ -43,24 +23,23 @@ _KINDS = frozenset(
 _KNOWLEDGE = frozenset(["correction", "failure_resolution", "convention", "design"])
 
 
-# -- in ---------------------------------------------------------------------------------------
-
-
 async def load_state(app: App, project: str, now: int) -> State:
     """What learning knows of a project, user-wide memories included. Gives way between pages."""
     state = State()
     fired = {
         row.memory: row
-        for row in await app.store.read(lambda connection: learning.receipts(connection))
+        for row in await app.store.read(lambda connection: rule_receipts.receipts(connection))
     }
     names = await app.store.read(lambda connection: _names(connection, project))
     for at in range(0, len(names), _PAGE):
-        for found, known in await app.store.read(partial(_page, names=names[at : at + _PAGE])):
+        for found, known in await app.store.read(partial(page_of, names=names[at : at + _PAGE])):
             state.rows[found.id] = _row(found, known, fired.get(found.id))
         await trio.lowlevel.checkpoint()
     await _load_proposals(app, state, now)
     day = now // DAY_MS
-    for run in await app.store.read(lambda connection: learning.runs(connection, day * DAY_MS)):
+    for run in await app.store.read(
+        lambda connection: provider_runs.runs(connection, day * DAY_MS)
+    ):
         state.activated[day] = state.activated.get(day, 0) + run.counts.get("activated", 0)
     return state
 
@@ -74,9 +53,10 @@ def _names(connection: sqlite3.Connection, project: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def _page(
+def page_of(
     connection: sqlite3.Connection, names: list[str]
 ) -> list[tuple[MemoryRow, LearnedRow | None]]:
+    """The memories of these ids as they are now, each with what learning keeps of it."""
     known = learning.learned(connection, names)
     found = [memories.current(connection, name) for name in names]
     return [(row, known.get(row.id)) for row in found if row is not None]
@@ -157,266 +137,3 @@ def _row(row: MemoryRow, known: LearnedRow | None, receipt: ReceiptRow | None) -
         heeded=receipt.heeded,
         lowered_at=known.lowered_at,
     )
-
-
-# -- out --------------------------------------------------------------------------------------
-
-
-class Writer:
-    """Turns the plan of one moment into changes. `current` are the rows as they are stored; `open_`
-    the ids of open proposals."""
-
-    def __init__(
-        self, current: dict[str, MemoryRow], open_: set[str], settings: Settings, now: int
-    ) -> None:
-        self._current = current
-        self._open = open_
-        self._settings = settings
-        self._now = now
-
-    def changes(self, planned: Iterable[learn.Planned]) -> list[AnyChange]:
-        out: list[AnyChange] = []
-        for one in planned:
-            match one:
-                case learn.Add():
-                    out += self._add(one.row)
-                case learn.Revise():
-                    out += self._revise(one)
-                case learn.Attach():
-                    out += self._attach(one)
-                case learn.Contest():
-                    out.append(self._edit(one.memory, Patch(contested=one.contested), []))
-                case learn.Open():
-                    out += self._propose(one.proposal)
-                case learn.CloseProposal():
-                    out.append(self._close(one))
-        return out
-
-    def _add(self, row: learn.Row) -> list[AnyChange]:
-        first = row.supports[0] if row.supports else None
-        if row.id in self._current:
-            # What stood there was erased, or became another thing; a second look finds this one.
-            row = msgspec.structs.replace(row, id=_second_id(row))
-        if row.id in self._current:
-            return []
-        added = AddMemory(
-            actor="extraction",
-            at=self._now,
-            memory=row.id,
-            version=ids.new_id(),
-            content=self._content(row, None),
-            project=row.project,
-            origin=Origin(project=row.project or "", session=first.session if first else ""),
-            evidence=_evidence(row),
-        )
-        return [added, self._learned(row)]
-
-    def _revise(self, planned: learn.Revise) -> list[AnyChange]:
-        row = planned.row
-        before = self._current.get(row.id)
-        out: list[AnyChange] = [self._learned(row)]
-        content = self._content(row, before)
-        if before is None or _content_of(before) != content:
-            revised = ReviseMemory(
-                actor="extraction",
-                at=self._now,
-                memory=row.id,
-                version=ids.new_id(),
-                content=content,
-                evidence=_evidence(row),
-            )
-            out.insert(0, revised)
-        return out
-
-    def _attach(self, planned: learn.Attach) -> list[AnyChange]:
-        before = self._current.get(planned.memory)
-        if before is None:
-            return []
-        cited = _cited(planned.memory, planned.support)
-        return [
-            self._edit(planned.memory, Patch(validations=before.validations + 1), cited),
-            SetLearned(
-                actor="extraction",
-                at=self._now,
-                row=LearnedRow(memory=planned.memory, supports=[_support(planned.support)]),
-                add=True,
-            ),
-        ]
-
-    def _edit(self, memory: str, patch: Patch, evidence: list[Evidence]) -> EditMemory:
-        return EditMemory(
-            actor="extraction",
-            at=self._now,
-            memory=memory,
-            version=ids.new_id(),
-            patch=patch,
-            evidence=evidence,
-        )
-
-    def _learned(self, row: learn.Row) -> SetLearned:
-        return SetLearned(
-            actor="extraction",
-            at=self._now,
-            row=LearnedRow(
-                memory=row.id,
-                key=row.key,
-                supports=[_support(one) for one in row.supports],
-                revalidate_at=row.revalidate_at,
-                replay=row.replay,
-                replaces=row.replaces,
-                lowered_at=row.lowered_at,
-            ),
-        )
-
-    def _content(self, row: learn.Row, before: MemoryRow | None) -> Content:
-        base = _content_of(before) if before is not None else Content()
-        first = row.supports[0].episode if row.supports else ""
-        return msgspec.structs.replace(
-            base,
-            type=row.type,
-            summary=row.summary,
-            details=row.details,
-            scope=row.scope,
-            triggers=list(row.triggers),
-            tools=row.tools,
-            sig=row.sig,
-            level=row.level,
-            authority=row.authority,
-            evidence=row.evidence,
-            confidence=row.confidence,
-            importance=row.importance,
-            policy=(base.policy or "hard") if row.type == "policy" else None,
-            status=row.status,
-            note=row.note,
-            aliases=list(row.aliases),
-            source=row.source,
-            source_ref=base.source_ref or (f"episode:{first}" if first else ""),
-            knowledge=row.knowledge,
-            contested=row.contested,
-            validations=row.validations,
-            expires=row.expires,
-        )
-
-    def _propose(self, proposal: learn.Proposal) -> list[AnyChange]:
-        out: list[AnyChange] = []
-        if proposal.id not in self._open:
-            self._open.add(proposal.id)
-            out.append(
-                OpenProposal(
-                    actor="extraction",
-                    at=self._now,
-                    proposal=proposal.id,
-                    proposes=proposal.kind,
-                    target=proposal.target,
-                    candidate=proposal.candidate,
-                    project=proposal.project,
-                    reason=proposal.reason,
-                    changes=self._accepted(proposal),
-                    expires_at=proposal.expires_at,
-                )
-            )
-        claims = [
-            ClaimRow(session=session, at=at, human=human, observed=observed)
-            for session, (at, human, observed) in sorted(proposal.claims.items())
-        ]
-        out.append(SetClaims(actor="extraction", at=self._now, proposal=proposal.id, claims=claims))
-        return out
-
-    def _accepted(self, proposal: learn.Proposal) -> list[AnyChange]:
-        """What a person's acceptance does."""
-        target, candidate = proposal.target, proposal.candidate
-        match proposal.kind:
-            case "supersede":
-                return [self._status(target, "superseded"), self._promote(candidate)]
-            case "stale":
-                return [self._status(target, "stale")]
-            case "merge":
-                return [self._status(candidate, "superseded")]
-            case "activate_policy":
-                level = self._settings.before_tool.hard_policy
-                enforced = Enforce(
-                    actor="extraction",
-                    at=self._now,
-                    memory=target,
-                    version=ids.new_id(),
-                    level=level,
-                )
-                return [self._promote(target), enforced]
-        return [self._promote(target)]
-
-    def _status(self, memory: str, status: "str") -> SetStatus:
-        return SetStatus(
-            actor="extraction",
-            at=self._now,
-            memory=memory,
-            version=ids.new_id(),
-            status=status,  # type: ignore[arg-type]
-            note="accepted in review",
-        )
-
-    def _promote(self, memory: str) -> Promote:
-        return Promote(actor="extraction", at=self._now, memory=memory, version=ids.new_id())
-
-    def _close(self, planned: learn.CloseProposal) -> AnyChange:
-        self._open.discard(planned.proposal)
-        kind = ExpireProposal if planned.outcome == "expired" else SettleProposal
-        return kind(actor="extraction", at=self._now, proposal=planned.proposal)
-
-
-async def write_plan(
-    app: App, planned: Iterable[learn.Planned], settings: Settings
-) -> list[AnyChange]:
-    """The changes of a plan against what is stored now."""
-    wanted = list(planned)
-    names = {one.row.id for one in wanted if isinstance(one, learn.Revise)}
-    names |= {one.memory for one in wanted if isinstance(one, learn.Attach)}
-    for one in wanted:
-        if isinstance(one, learn.Add):
-            names |= {one.row.id, _second_id(one.row)}
-    page = await app.store.read(lambda connection: _page(connection, sorted(names)))
-    current = {row.id: row for row, _ in page}
-    opened = {row.id for row in await app.store.list_proposals(ProposalFilter(limit=100_000))}
-    return Writer(current, opened, settings, app.now()).changes(wanted)
-
-
-def _second_id(row: learn.Row) -> str:
-    first = row.supports[0].episode if row.supports else ""
-    return digest(f"{row.id}\x1f{first}", 32)
-
-
-_CONTENT = Content.__struct_fields__
-
-
-def _content_of(row: MemoryRow) -> Content:
-    return Content(**{name: getattr(row, name) for name in _CONTENT})
-
-
-def _support(support: learn.Support) -> SupportRow:
-    return SupportRow(
-        episode=support.episode,
-        session=support.session,
-        at=support.at,
-        weight=support.weight,
-        confidence=support.confidence,
-        human=support.human,
-        observed=support.observed,
-    )
-
-
-def _evidence(row: learn.Row) -> list[Evidence]:
-    """The cited lines of the supports that bring any: those of earlier episodes are stored."""
-    return [one for support in row.supports for one in _cited(row.id, support)]
-
-
-def _cited(memory: str, support: learn.Support) -> list[Evidence]:
-    return [
-        Evidence(
-            id=digest(f"{memory}\x1f{support.episode}\x1f{cite.seq}", 32),
-            kind=cite.kind,
-            ref=f"episode:{support.episode}#e{cite.seq}",
-            excerpt=cite.excerpt,
-            session=support.session,
-            weight=float(support.weight),
-        )
-        for cite in support.cites
-    ]

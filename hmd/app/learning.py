@@ -26,7 +26,8 @@ from hmd.app.jobs import (
     SessionDigest,
     Worker,
 )
-from hmd.app.learned import load_state, write_plan
+from hmd.app.learned import load_state
+from hmd.app.learned_changes import write_plan
 from hmd.app.learning_status import learning_status
 from hmd.app.retention import sweep
 from hmd.core.changes import AnyChange, Batch, LearnFixes
@@ -39,7 +40,7 @@ from hmd.kernel.project import resolve
 from hmd.learn.consolidate import CALLS_KEPT
 from hmd.learn.rows import Revise
 from hmd.learn.tiers import after_firing
-from hmd.store import learning
+from hmd.store import episode_queue, known_fixes, learning, rule_receipts
 
 # Events that close a segment of a turn.
 CLOSING = frozenset([ev.STOP, ev.STOP_FAILURE, ev.PRE_COMPACT, ev.SESSION_END, ev.PROMPT])
@@ -124,7 +125,7 @@ class Learning:
 
     async def unread(self) -> list[str]:
         """Sessions whose ledger has grown since it was read, or that are open and idle."""
-        known = await self.app.store.read(learning.sessions)
+        known = await self.app.store.read(episode_queue.sessions)
         folder, now = self.app.store.home.ledgers, self.app.now()
         return await trio.to_thread.run_sync(_unread, folder, known, now)
 
@@ -164,7 +165,7 @@ class Learning:
                 fixes=digest.fixes.get(project, []),
                 failed=digest.failed.get(project, {}),
             )
-            new = await app.store.read(partial(learning.unknown_fixes, change=wanted))
+            new = await app.store.read(partial(known_fixes.unknown_fixes, change=wanted))
             if new is not None and await app.store.get_project(project) is not None:
                 await app.make(new)
 
@@ -271,7 +272,7 @@ class Learning:
                 await self._make(await write_plan(app, planned.plan.changes, settings))
             for name, count in planned.plan.counts.items():
                 done.counts[name] = done.counts.get(name, 0) + count
-        sessions = await app.store.read(learning.sessions)
+        sessions = await app.store.read(episode_queue.sessions)
         done.files = await trio.to_thread.run_sync(
             sweep, app.store.home, app.config.user.retention, sessions, now
         )
@@ -301,11 +302,11 @@ def _unread(folder: str, known: dict[str, SessionRead], now: int) -> list[str]:
 
 def _note(connection: sqlite3.Connection, session: str, digest: SessionDigest) -> None:
     """Everything of a session that is no change, in one transaction."""
-    learning.add_episodes(connection, digest.episodes)
-    learning.put_receipts(connection, session, digest.receipts)
+    episode_queue.add_episodes(connection, digest.episodes)
+    rule_receipts.put_receipts(connection, session, digest.receipts)
     # A session whose guards wait for its end is looked at again when it has been silent.
     waits = digest.open or (digest.guards > 0 and not digest.finished)
-    learning.put_session(
+    episode_queue.put_session(
         connection,
         SessionRead(session=session, size=digest.size, ended=digest.ended, open=waits),
     )

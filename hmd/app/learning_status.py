@@ -6,14 +6,14 @@ from hmd.app.extraction import Extraction
 from hmd.core.status import LearningStatus
 from hmd.providers.base import UNAVAILABLE
 from hmd.providers.probe import HINTS
-from hmd.store import learning
+from hmd.store import episode_queue, provider_runs
 
 
 async def learning_status(app: App, extraction: Extraction) -> LearningStatus:
     now = app.now()
-    counts = await app.store.read(learning.queue_counts)
-    runs = await app.store.read(lambda connection: learning.runs(connection, now - DAY_MS))
-    latest = await app.store.read(lambda connection: learning.latest_run(connection, ""))
+    counts = await app.store.read(episode_queue.queue_counts)
+    runs = await app.store.read(lambda connection: provider_runs.runs(connection, now - DAY_MS))
+    latest = await app.store.read(lambda connection: provider_runs.latest_run(connection, ""))
     spent = [run.cost_usd for run in runs if run.cost_usd is not None]
     status = LearningStatus(
         enabled=app.config.user.extraction.enabled,
@@ -24,7 +24,9 @@ async def learning_status(app: App, extraction: Extraction) -> LearningStatus:
         cost_today_usd=round(sum(spent), 6) if spent else None,
         week=await receipts.this_week(app),
     )
-    ran = await app.store.read(lambda connection: learning.latest_run(connection, "", "extraction"))
+    ran = await app.store.read(
+        lambda connection: provider_runs.latest_run(connection, "", "extraction")
+    )
     if ran is not None:
         status.last_run_at, status.last_run = ran.started, ran.status
     if latest is not None:

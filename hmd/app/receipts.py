@@ -10,7 +10,7 @@ from hmd.app.context import App, Caller
 from hmd.core.learning import ReceiptRow
 from hmd.core.receipts import ReceiptList, ReceiptsWanted, RuleReceipt, WeekReceipt
 from hmd.core.times import WEEK_MS, week_name, week_of
-from hmd.store import learning
+from hmd.store import rule_receipts
 
 _COUNTS = ("fired", "heeded", "avoided", "overridden", "false_alarm")
 
@@ -32,9 +32,9 @@ async def this_week(app: App) -> ReceiptRow:
 
 def _rules(connection: sqlite3.Connection, since: int) -> dict[int, list[RuleReceipt]]:
     """Every rule's receipt by week, for weeks since `since`."""
-    known = learning.receipted(connection, since)
+    known = rule_receipts.receipted(connection, since)
     weeks: dict[int, list[RuleReceipt]] = {}
-    for row in learning.receipts(connection, since=since, by_week=True):
+    for row in rule_receipts.receipts(connection, since=since, by_week=True):
         summary, status, forgotten, hidden = known.get(row.memory, ("", "", False, False))
         if hidden:
             continue

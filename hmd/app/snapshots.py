@@ -15,7 +15,7 @@ from hmd.core.memory import MemoryRow, is_in_force
 from hmd.core.projects import ProjectRow
 from hmd.core.snapshots import SnapshotRow
 from hmd.kernel.snapshot import USER, open_snapshot
-from hmd.store import learning, snapshot_file
+from hmd.store import known_fixes, snapshot_file
 from hmd.store.apply import Applied, Touched
 from hmd.store.snapshot_file import BaseBuilder, Record
 from hmd.store.store import Store
@@ -162,7 +162,7 @@ class Snapshots:
     async def _fixes(self, project: str | None) -> list[FixRow]:
         if project is None:
             return []
-        return await self._store.read(lambda connection: learning.fixes(connection, project))
+        return await self._store.read(lambda connection: known_fixes.fixes(connection, project))
 
     async def rebuild_all(self) -> list[SnapshotRow]:
         """Builds every snapshot anew."""

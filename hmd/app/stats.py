@@ -5,13 +5,13 @@ from functools import partial
 
 from hmd.app.context import DAY_MS, App, Caller
 from hmd.core.receipts import MemoryStats, StatsWanted
-from hmd.store import learning
+from hmd.store import rule_receipts
 
 
 async def stats(app: App, caller: Caller, wanted: StatsWanted) -> MemoryStats:
     since = app.now() - wanted.days * DAY_MS
     found = await app.store.read(partial(_count, since=since))
-    found.receipts = await app.store.read(partial(learning.receipts, since=since - 7 * DAY_MS))
+    found.receipts = await app.store.read(partial(rule_receipts.receipts, since=since - 7 * DAY_MS))
     for row in found.receipts:
         name = "3 or more" if row.overridden >= 3 else str(row.overridden)
         found.overrides[name] = found.overrides.get(name, 0) + 1

@@ -11,7 +11,7 @@ from hmd.core.learning import EpisodeRow, RunRow
 from hmd.core.traces import MemoryTrace, SessionTrace, TraceLine, TraceWanted
 from hmd.kernel import event as ev
 from hmd.kernel import ledger
-from hmd.store import learning
+from hmd.store import episode_queue, learning, provider_runs, rule_receipts
 
 MIN_PREFIX = 4
 TEXT_LIMIT = 200
@@ -21,7 +21,7 @@ async def session(app: App, caller: Caller, wanted: TraceWanted) -> SessionTrace
     """A session's ledger, a record a line; the newest ones where it is long. Raises HmdError."""
     folder = app.store.home.ledgers
     key, lines = await trio.to_thread.run_sync(_read, folder, wanted.id, wanted.limit)
-    episodes = await app.store.read(partial(learning.episodes_of, session=key))
+    episodes = await app.store.read(partial(episode_queue.episodes_of, session=key))
     return SessionTrace(session=key, lines=lines, episodes=episodes)
 
 
@@ -65,7 +65,7 @@ async def memory(app: App, caller: Caller, wanted: TraceWanted) -> MemoryTrace:
     supports = known[view.row.id].supports if view.row.id in known else []
     episodes: list[EpisodeRow] = []
     for support in supports:
-        rows = await app.store.read(partial(learning.episodes_of, session=support.session))
+        rows = await app.store.read(partial(episode_queue.episodes_of, session=support.session))
         mine = [row for row in rows if row.id == support.episode]
         gone = EpisodeRow(
             id=support.episode, session=support.session, ended=support.at, weight=support.weight
@@ -73,9 +73,11 @@ async def memory(app: App, caller: Caller, wanted: TraceWanted) -> MemoryTrace:
         episodes += mine or [gone]
     runs: list[RunRow] = []
     for name in dict.fromkeys(row.run for row in episodes if row.run):
-        run = await app.store.read(partial(learning.get_run, run=name))
+        run = await app.store.read(partial(provider_runs.get_run, run=name))
         runs += [run] if run is not None else []
-    receipts = await app.store.read(partial(learning.receipts, memory=view.row.id, by_week=True))
+    receipts = await app.store.read(
+        partial(rule_receipts.receipts, memory=view.row.id, by_week=True)
+    )
     return MemoryTrace(
         row=view.row, evidence=view.evidence, episodes=episodes, runs=runs, receipts=receipts
     )

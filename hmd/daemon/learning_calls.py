@@ -11,7 +11,7 @@ from hmd.core.errors import HmdError
 from hmd.core.notes import Imported, NoteList, NotesWanted
 from hmd.core.queue import Consolidation, Extracted, ExtractWanted
 from hmd.core.status import LearningStatus
-from hmd.store import learning as rows
+from hmd.store import episode_queue, provider_runs
 
 UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
 LearningCase = Callable[[Learning, Asking, Any], Awaitable[Any]]
@@ -29,9 +29,9 @@ async def _extract(learning: Learning, caller: Asking, wanted: ExtractWanted) ->
         raise HmdError("refused", "an agent cannot spend on the user's account")
     began = app.now()
     await learning.serve(wanted.provider, now=wanted.now, limit=wanted.limit)
-    done.runs = await app.store.read(lambda connection: rows.runs(connection, began))
+    done.runs = await app.store.read(lambda connection: provider_runs.runs(connection, began))
     done.episodes = await app.store.read(
-        lambda connection: rows.episodes(connection, (*queue.OPEN, "dead"))
+        lambda connection: episode_queue.episodes(connection, (*queue.OPEN, "dead"))
     )
     done.waiting = learning.extraction.waiting
     return done

@@ -14,7 +14,16 @@ from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
 from hmd.core.memory import AGENT_ACTORS, MemoryRow, is_in_force
 from hmd.core.proposals import ProposalRow
-from hmd.store import facts, forgetting, learning, memories, projects, proposals, tombstones
+from hmd.store import (
+    facts,
+    forgetting,
+    known_fixes,
+    learning,
+    memories,
+    projects,
+    proposals,
+    tombstones,
+)
 
 _MEMORY = (
     ch.EditMemory,
@@ -64,7 +73,7 @@ class Applied:
         self.projects: list[str] = []
         self.proposal: ProposalRow | None = None
         self.fact: FactRow | None = None
-        self.fixes: list[learning.ChangedFix] = []
+        self.fixes: list[known_fixes.ChangedFix] = []
         self.skipped: list[int] = []  # rows of an import that were forgotten before
 
     @property

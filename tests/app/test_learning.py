@@ -14,7 +14,7 @@ from hmd.core.learning import EpisodeRow
 from hmd.core.queue import QueueFilter
 from hmd.kernel.address import digest
 from hmd.providers.base import Answer
-from hmd.store import learning as stored
+from hmd.store import episode_queue, rule_receipts
 from tests.app.conftest import Place
 from tests.app.school import Pupil, School, command, context, decision, fact, said, school
 
@@ -60,7 +60,7 @@ async def test_a_correction_holds_in_the_next_session(place: Place) -> None:
         second.end()
         await made.learn()
         (receipt,) = await made.app.store.read(
-            lambda connection: stored.receipts(connection, row.id)
+            lambda connection: rule_receipts.receipts(connection, row.id)
         )
         assert (receipt.fired, receipt.overridden, receipt.false_alarm) == (1, 1, 0)
 
@@ -358,7 +358,7 @@ async def test_three_failures_are_the_end(place: Place) -> None:
         for one in others:
             one.state = "dropped"
             await made.app.store.operate(
-                lambda connection, one=one: stored.put_episode(connection, one)  # type: ignore[misc]
+                lambda connection, one=one: episode_queue.put_episode(connection, one)  # type: ignore[misc]
             )
         await made.learning.serve()
         assert await state() == ("waiting", 1)

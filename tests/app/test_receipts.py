@@ -10,7 +10,7 @@ from hmd.core.memory import MemoryRow
 from hmd.core.projects import ProjectRef
 from hmd.core.receipts import ReceiptsWanted, StatsWanted
 from hmd.core.times import WEEK_MS, week_of
-from hmd.store import learning
+from hmd.store import rule_receipts
 from tests.app.conftest import Place
 from tests.app.school import Pupil, School, command, decision, fact, said, school
 
@@ -100,8 +100,8 @@ async def test_sums_order_and_forgotten_projects(place: Place) -> None:
                 ReceiptRow(memory=row.id, session="a", week=week, fired=1, heeded=1, last=7),
                 ReceiptRow(memory="0" * 32, session="a", week=week, fired=4, overridden=2, last=5),
             ]
-            learning.put_receipts(connection, "a", rows)
-            learning.put_receipts(
+            rule_receipts.put_receipts(connection, "a", rows)
+            rule_receipts.put_receipts(
                 connection, "b", [ReceiptRow(memory=row.id, session="b", week=week, fired=1)]
             )
 
