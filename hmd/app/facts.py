@@ -13,7 +13,6 @@ from msgspec import UNSET
 from hmd.app import anchors
 from hmd.app.context import App, Caller
 from hmd.app.projects import ensure as ensure_project
-from hmd.app.similar import sieve, similarity, words
 from hmd.core import ids
 from hmd.core.changes import AnyChange, MarkFact, OpenProposal, RememberFact, ReviseFact
 from hmd.core.errors import HmdError
@@ -38,6 +37,7 @@ from hmd.core.facts import (
     Similar,
 )
 from hmd.core.memory import AGENT_ACTORS, EvidenceClass, Origin
+from hmd.core.similar import Sieve, similarity, words
 from hmd.core.times import parse_time
 from hmd.kernel.redact import redact
 from hmd.store import facts as rows
@@ -284,14 +284,14 @@ async def _similar(app: App, subject: str, text: str, limit: int, least: float) 
     if not mine:
         return []
     now = app.store.clock.peek_ms()
+    may = Sieve(text, least).may
     candidates = await app.store.read(
-        lambda connection: facts_read.about(connection, subject, now, CANDIDATES)
+        lambda connection: facts_read.about(connection, subject, now, CANDIDATES, may)
     )
-    may = sieve(mine, least)
     found = [
         Similar(id=identifier, number=number, fact=fact, similarity=score)
         for identifier, number, fact in candidates
-        if may(fact) and (score := similarity(mine, words(fact))) >= least and score > 0
+        if (score := similarity(mine, words(fact))) >= least and score > 0
     ]
     found.sort(key=lambda each: (-each.similarity, each.number))
     return found[:limit]

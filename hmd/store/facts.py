@@ -23,6 +23,7 @@ from hmd.core.changes import (
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactContent, FactRow
 from hmd.core.memory import AGENT_ACTORS, Actor, Authority, Origin
+from hmd.core.similar import sketch
 from hmd.core.times import format_time
 
 CONTENT = (
@@ -40,8 +41,8 @@ _HEAD = "number id project_id seq actor authority".split()
 _COLUMNS = [*_HEAD, *CONTENT, *_ORIGIN, *_TIME, *_BESIDE]
 # `commit` is a word of SQL's own.
 _INSERT = (
-    "INSERT INTO fact (" + ", ".join(f'"{name}"' for name in _COLUMNS) + ") "
-    f"VALUES ({', '.join('?' * len(_COLUMNS))})"
+    "INSERT INTO fact (" + ", ".join(f'"{name}"' for name in _COLUMNS) + ", sketch) "
+    f"VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"
 )
 SELECT = (
     "SELECT " + ", ".join(f'f."{name}"' for name in _COLUMNS) + ", a.at "
@@ -131,6 +132,7 @@ def insert(connection: sqlite3.Connection, seq: int, row: FactRow) -> None:
     values += [row.superseded_by or None if name == "superseded_by" else getattr(row, name)
                for name in _TIME]  # fmt: skip
     values += [getattr(row, name) for name in _BESIDE]
+    values.append(sketch(row.fact))
     try:
         connection.execute(_INSERT, values)
     except sqlite3.IntegrityError as error:
@@ -327,7 +329,7 @@ def erase(connection: sqlite3.Connection, at: int, found: list[str]) -> None:
     emptied = ", ".join(f"\"{name}\" = ''" for name in TEXTS)
     connection.executemany(
         f"UPDATE fact SET {emptied}, tags = '[]', links = '[]', origin_session = '', "
-        "origin_worktree = '', checked_head = '', "
+        "origin_worktree = '', checked_head = '', sketch = 0, "
         "retracted_at = coalesce(retracted_at, ?1), erased_at = coalesce(erased_at, ?1) "
         "WHERE id = ?2",
         [(at, identifier) for identifier in found],

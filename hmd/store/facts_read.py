@@ -5,6 +5,7 @@ Two axes are kept apart: `valid_at` in the world, `known_at` in the store. What 
 """
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hmd.core.errors import HmdError
@@ -210,9 +211,9 @@ def chain(connection: sqlite3.Connection, row: FactRow) -> list[FactRow]:
 
 def _backlinks(connection: sqlite3.Connection, identifier: str) -> list[FactRow]:
     rows = connection.execute(
-        SELECT + "WHERE f.links <> '[]' AND f.links LIKE ? "
+        SELECT + "WHERE f.links <> '[]' AND instr(f.links, ?) "
         "AND f.superseded_by IS NULL AND f.retracted_at IS NULL ORDER BY f.number LIMIT 100",
-        (f'%"{identifier}"%',),
+        (f'"{identifier}"',),
     )
     return [row_of(row) for row in rows]
 
@@ -290,14 +291,20 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 def about(
-    connection: sqlite3.Connection, subject: str, now: int, limit: int
+    connection: sqlite3.Connection, subject: str, now: int, limit: int, may: Callable[[int], bool]
 ) -> list[tuple[str, int, str]]:
-    """(id, number, statement) of current beliefs about exactly `subject`, newest first."""
-    return connection.execute(
-        f"SELECT f.id, f.number, f.fact FROM fact f WHERE f.subject = :subject AND {_NOW} "
-        f"AND {_VISIBLE} AND f.archived = 0 ORDER BY f.number DESC LIMIT :limit",
+    """(id, number, statement) of the newest `limit` current beliefs about exactly `subject` whose
+    sketches `may` lets through."""
+    found = connection.execute(
+        f"SELECT f.number, f.sketch FROM fact f INDEXED BY fact_current WHERE f.subject = :subject "
+        f"AND {_NOW} AND {_VISIBLE} AND f.archived = 0 ORDER BY f.number DESC LIMIT :limit",
         {"subject": subject, "valid": present(connection, now), "limit": limit},
-    ).fetchall()
+    )
+    return [
+        connection.execute("SELECT id, number, fact FROM fact WHERE number = ?", row[:1]).fetchone()
+        for row in found.fetchall()
+        if may(row[1])
+    ]
 
 
 def subjects(connection: sqlite3.Connection) -> list[str]:

@@ -183,12 +183,15 @@ CREATE TABLE fact (
     freshness       TEXT NOT NULL DEFAULT '',
     checked_at      INTEGER,
     checked_head    TEXT NOT NULL DEFAULT '',
+    -- a bit for each word of `fact` (hmd/core/similar.py); -1, every bit, where it was not told
+    sketch          INTEGER NOT NULL DEFAULT -1,
     CHECK ((superseded_by IS NULL) = (closed_tx IS NULL))
 );
 CREATE UNIQUE INDEX fact_chain ON fact (superseded_by) WHERE superseded_by IS NOT NULL;
--- The last three columns let it answer alone.
+-- The columns from the fourth on let it answer alone.
 CREATE INDEX fact_current
-    ON fact (subject, valid_from, valid_to, superseded_by, retracted_at, erased_at)
+    ON fact (subject, valid_from, valid_to, superseded_by, retracted_at, erased_at,
+             archived, project_id, sketch)
     WHERE superseded_by IS NULL AND retracted_at IS NULL AND erased_at IS NULL;
 CREATE INDEX fact_history ON fact (subject, recorded_at);
 CREATE INDEX fact_recorded ON fact (recorded_at);

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hmd.app import anchors, backup, facts, rules_at, staleness, tidy
 from hmd.app.context import App, Caller
-from hmd.app.similar import sieve, similarity, words
 from hmd.core.changes import CreateProject, ForgetProject
 from hmd.core.errors import HmdError
 from hmd.core.fact_checks import StaleQuery, Verdict
@@ -148,41 +145,6 @@ async def test_facts_of_a_project_are_given_there_and_user_wide_ones_everywhere(
 
 
 # -- similar ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "at_least"),
-    [
-        ("도쿄에서 커피를 마신다", "도쿄에서는 커피를 마신다", 0.6),
-        ("コーヒーを飲む", "コーヒーを毎朝飲む", 0.5),
-        ("我每天早上喝咖啡", "我每天喝咖啡", 0.5),
-        ("деплой идёт через Fly", "деплой всегда идёт через Fly", 0.7),
-        ("The CAFÉ opens at nine", "the cafe opens at nine", 1.0),
-        ("النشر عبر الخادم الجديد", "النشر عبر الخادم", 0.7),
-        ("การติดตั้งผ่านเซิร์ฟเวอร์", "การติดตั้งผ่านเซิร์ฟเวอร์ใหม่", 0.7),
-    ],
-)
-def test_near_duplicates_in_every_script(one: str, other: str, at_least: float) -> None:
-    """Guards N14 for warnings: particles, missing blanks and accents hide no duplicate."""
-    assert similarity(words(one), words(other)) >= at_least
-    assert similarity(words(one), words("something else altogether")) == 0
-
-
-@given(
-    st.lists(
-        st.sampled_from("deploy deploys the of box café 도쿄에서 x1 build".split()), max_size=9
-    ),
-    st.lists(st.sampled_from("Deploy deploys the of BOX cafe 도쿄 x1 rebuild".split()), max_size=9),
-    st.sampled_from([0.1, 0.5, 0.75, 1.0]),
-)
-@settings(derandomize=True, max_examples=200)
-def test_the_sieve_lets_through_all_that_counts(
-    one: list[str], other: list[str], least: float
-) -> None:
-    """Guards the quick test before the comparison: it never hides a duplicate."""
-    mine, text = words(" ".join(one)), " ".join(other)
-    if mine and similarity(mine, words(text)) >= least:
-        assert sieve(mine, least)(text)
 
 
 async def test_a_similar_fact_is_named_when_it_is_remembered(app: App) -> None:

@@ -8,9 +8,9 @@ particles (Hangul), pairs of neighbouring characters stand for words.
 
 import re
 import unicodedata
-from collections.abc import Callable
 from functools import lru_cache
 from math import ceil
+from zlib import crc32
 
 _STOP = frozenset(
     "the and for are was but not you all any can her his its our out use with this that from into "
@@ -25,6 +25,7 @@ _PAIRED = re.compile(
     "\uf900-\ufaff\uff66-\uff9f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003fffd]+"
 )
 _WORD = re.compile(r"[^\W_]+")
+_BITS = 63
 
 
 @lru_cache(maxsize=65_536)
@@ -61,19 +62,26 @@ def similarity(first: frozenset[str], second: frozenset[str]) -> float:
     return common / (len(first) + len(second) - common) if common else 0.0
 
 
-def sieve(mine: frozenset[str], least: float) -> Callable[[str], bool]:
-    """Tells cheaply which statements cannot reach `least`: two sets that are alike to a share have
-    at least that share of either in common. Lets through what it cannot tell."""
-    wanted = ceil(least * len(mine))
-    if not all(word.isascii() for word in mine):
-        return lambda text: True
+def sketch(text: str) -> int:
+    """A bit for each word of a statement, as a number that SQLite can store (63 bits)."""
+    bits = 0
+    for word in words(text):
+        bits |= 1 << crc32(word.encode("utf-8", "surrogatepass")) % _BITS
+    return bits
 
-    def may(text: str) -> bool:
-        if not text.isascii():
-            return True
-        lower, common = text.lower(), 0
-        for word in mine:
-            common += word in lower
-        return common >= wanted
 
-    return may
+class Sieve:
+    """Tells by their sketches which statements cannot be like one to the share `least`: two sets
+    that are alike to a share have at least that share of either in common."""
+
+    __slots__ = ("_mine", "_wanted")
+
+    def __init__(self, text: str, least: float) -> None:
+        mine = words(text)
+        self._mine = sketch(text)
+        # Words that share their bit with another word of mine cannot be told from it.
+        self._wanted = ceil(least * len(mine)) - (len(mine) - self._mine.bit_count())
+
+    def may(self, sketch: int) -> bool:
+        """False where the statement behind `sketch` is certainly less alike."""
+        return (self._mine & sketch).bit_count() >= self._wanted
