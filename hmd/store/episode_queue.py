@@ -47,7 +47,7 @@ def episodes(
         f"SELECT * FROM episode {where} ORDER BY correction DESC, ended, id LIMIT ?",
         [*wanted, limit],
     )
-    return [_episode_of(row) for row in rows]
+    return [episode_of(row) for row in rows]
 
 
 def find_episode(connection: sqlite3.Connection, prefix: str) -> EpisodeRow:
@@ -56,7 +56,7 @@ def find_episode(connection: sqlite3.Connection, prefix: str) -> EpisodeRow:
     rows = connection.execute(
         "SELECT * FROM episode WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 4", (wanted, wanted + "g")
     )
-    found = {row[0]: _episode_of(row) for row in rows}
+    found = {row[0]: episode_of(row) for row in rows}
     return found[ids.one_of(sorted(found), prefix, "episode")]
 
 
@@ -64,7 +64,7 @@ def episodes_of(connection: sqlite3.Connection, session: str) -> list[EpisodeRow
     rows = connection.execute(
         "SELECT * FROM episode WHERE session = ? ORDER BY turn, segment", (session,)
     )
-    return [_episode_of(row) for row in rows]
+    return [episode_of(row) for row in rows]
 
 
 def queue_counts(connection: sqlite3.Connection) -> dict[str, int]:
@@ -84,7 +84,7 @@ def lease(
     ).fetchone()
     if row is None:
         return None
-    episode = _episode_of(row)
+    episode = episode_of(row)
     connection.execute(
         "UPDATE episode SET state = 'leased', leased_until = ? WHERE id = ?", (until, episode.id)
     )
@@ -118,7 +118,8 @@ def put_episode(connection: sqlite3.Connection, row: EpisodeRow) -> None:
     )
 
 
-def _episode_of(row: tuple[Any, ...]) -> EpisodeRow:
+def episode_of(row: tuple[Any, ...]) -> EpisodeRow:
+    """An episode of a row of its table, column by column."""
     values = dict(zip(EpisodeRow.__struct_fields__, row, strict=True))
     return EpisodeRow(**{**values, **{name: bool(values[name]) for name in _EPISODE_FLAGS}})
 
