@@ -5,8 +5,8 @@ from hmd.core.proposals import ProposalFilter, ProposalRef
 from hmd.core.receipts import StatsWanted
 from hmd.core.traces import TraceWanted
 from tests.app.conftest import Place
+from tests.app.lessons import NPM_RULE, correct
 from tests.app.school import School, command, fact, said, school
-from tests.app.test_learning import NPM_RULE, correct
 
 
 async def items(made: School) -> list[tuple[str, str]]:

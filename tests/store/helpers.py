@@ -6,8 +6,10 @@ from typing import Any
 
 from hmd.core import changes as ch
 from hmd.core import ids
+from hmd.core.clock import FakeClock
 from hmd.core.memory import Content, Evidence
 from hmd.kernel.address import Home
+from hmd.store.store import Store
 
 
 def add(number: int = 0, *, project: str | None = None, **content: Any) -> ch.AddMemory:
@@ -58,3 +60,7 @@ def dump(home: Home) -> dict[str, list[tuple[Any, ...]]]:
 def remove_database(home: Home) -> None:
     for path in Path(home.database).parent.iterdir():
         path.unlink()
+
+
+def opened(home: Home, clock: FakeClock | None = None) -> Any:
+    return Store.open(home, clock or FakeClock(), "kernel")
