@@ -15,7 +15,7 @@ import msgspec
 import trio
 
 from hmd.app.context import App, Caller, only_people
-from hmd.core import ids
+from hmd.core import ids, machine
 from hmd.core.database import ExportQuery, ExportReport
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
@@ -211,10 +211,11 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.new")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        flags |= machine.NOT_FOLLOWED | machine.NOT_INHERITED
         descriptor = os.open(temporary, flags, 0o600)
         with open(descriptor, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
             file.write(text)
-        temporary.replace(path)
+        machine.replace(temporary, path)
     except OSError as error:
         raise HmdError("refused", f"cannot be written: {error.strerror}", str(path)) from error

@@ -18,6 +18,7 @@ from hmd.app.context import DAY_MS, App
 from hmd.app.jobs import Judge, Judged, Rendered, RenderEpisode, Worker
 from hmd.app.learned import load_state
 from hmd.app.learned_changes import write_plan
+from hmd.core import machine
 from hmd.core.changes import AnyChange, Batch, RecordRun
 from hmd.core.config import Extraction as Settings
 from hmd.core.errors import HmdError
@@ -314,7 +315,8 @@ class Extraction:
         path = self._raw(run)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | machine.NOT_INHERITED
+            descriptor = os.open(path, flags, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(kept))
         except OSError as error:

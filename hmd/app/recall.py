@@ -17,6 +17,7 @@ import trio
 from hmd.app.context import App
 from hmd.app.embedding import Embedding
 from hmd.app.snapshots import record_of
+from hmd.core import machine
 from hmd.core.changes import AnyChange
 from hmd.core.config import Settings
 from hmd.core.facts import FactRow
@@ -432,6 +433,7 @@ def _replace(path: str, data: bytes) -> None:
         return
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     temporary = f"{path}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | machine.NOT_INHERITED
+    with open(os.open(temporary, flags, 0o600), "wb") as file:
         file.write(data)
-    os.replace(temporary, path)
+    machine.replace(temporary, path)

@@ -13,7 +13,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hmd import link
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home
 from hmd.setup import copies
@@ -137,7 +137,7 @@ class Play:
         except (OSError, ValueError, KeyError):
             return
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, machine.KILL)
 
     def _end(self) -> None:
         with contextlib.suppress(HmdError):

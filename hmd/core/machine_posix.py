@@ -4,6 +4,7 @@ import sys
 
 assert sys.platform != "win32"
 
+import contextlib  # noqa: E402
 import fcntl  # noqa: E402
 import os  # noqa: E402
 import resource  # noqa: E402
@@ -13,10 +14,16 @@ import socket  # noqa: E402
 import subprocess  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Mapping, Sequence  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 # What a silent owner gets, one after the other.
 WAKE, END, KILL = signal.SIGCONT, signal.SIGTERM, signal.SIGKILL
+# What every `os.open` of ours says, and one whose last part must not be a link.
 NOT_INHERITED = os.O_CLOEXEC
+NOT_FOLLOWED = os.O_NOFOLLOW
+# How a child is started that is ended together with its children (`Group`).
+APART: dict[str, Any] = {"start_new_session": True}
 
 
 def own_user() -> int:
@@ -28,6 +35,37 @@ def keep_owner(path: str, before: os.stat_result) -> None:
     """Gives a file that replaces another to that one's owner. Raises OSError where it may not."""
     if (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):
         os.chown(path, before.st_uid, before.st_gid)
+
+
+def others_enter(status: os.stat_result) -> bool:
+    """Whether somebody else than its owner may enter a directory."""
+    return bool(status.st_mode & 0o077)
+
+
+def read_at(descriptor: int, size: int, offset: int) -> bytes:
+    """At most `size` bytes from a place in a file."""
+    return os.pread(descriptor, size, offset)
+
+
+def write_at(descriptor: int, data: bytes, offset: int) -> None:
+    """Writes all of `data` at a place in a file. Raises OSError."""
+    while data:
+        written = os.pwrite(descriptor, data, offset)
+        data, offset = data[written:], offset + written
+
+
+def replace(fresh: "str | Path", path: "str | Path") -> None:
+    """Gives a file the name of another, which it replaces. Raises OSError."""
+    os.replace(fresh, path)
+
+
+def sync_directory(path: "str | Path") -> None:
+    """Makes the names in a directory last. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | NOT_INHERITED)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
@@ -76,6 +114,35 @@ def outlive_terminal() -> None:
 
 
 # -- processes -----------------------------------------------------------------------------------
+
+
+def lower_priority(niceness: int) -> None:
+    """Lets others go first from now on; where that may not be, nothing changes."""
+    with contextlib.suppress(OSError):
+        os.nice(niceness)
+
+
+class Group:
+    """A child started `APART`, and all that it has started."""
+
+    def __init__(self, pid: int, niceness: int) -> None:
+        self._pid = pid
+        # From outside: a function between fork and exec is not safe beside threads.
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PGRP, pid, niceness)
+
+    def end(self) -> None:
+        """Asks them to end."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends them, also where the child itself has gone. The last use of a group."""
+        # Its number is not given out again while a grandchild runs.
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._pid, number)
 
 
 def start_time(pid: int) -> str:
@@ -184,15 +251,20 @@ def take_pipe(number: int) -> int:
     return number
 
 
+def readable(descriptor: int, seconds: float) -> bool:
+    """Waits until a pipe has something to read or has ended; False when the time is over."""
+    poll = select.poll()  # no select(): a descriptor may be above its limit of 1024
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
 def read_to_end(descriptor: int, seconds: float) -> bytes:
     """What arrives until the end of a pipe. Raises TimeoutError."""
     end = time.monotonic() + seconds
-    poll = select.poll()  # no select(): a descriptor may be above its limit of 1024
-    poll.register(descriptor, select.POLLIN)
     words = b""
     while True:
         left = end - time.monotonic()
-        if left <= 0 or not poll.poll(left * 1000):
+        if left <= 0 or not readable(descriptor, left):
             raise TimeoutError
         piece = os.read(descriptor, 4096)
         if not piece:

@@ -7,8 +7,7 @@ ledger that was removed and one that stands in another's place are all seen.
 import os
 from collections import OrderedDict
 
-from hmd.core import machine
-from hmd.kernel import ledger, turn
+from hmd.kernel import ledger, system, turn
 from hmd.kernel.address import Home
 from hmd.kernel.turn import Turn
 
@@ -59,9 +58,9 @@ class Ledgers:
     def _hold(self, key: str) -> None:
         """Opens the ledger, which exists by now, for the appends to come."""
         try:
-            descriptor = os.open(
-                self._home.ledger(key), os.O_WRONLY | os.O_APPEND | machine.NOT_INHERITED
-            )
+            # Not `os.open`: stubs append to it too, and on Windows only this one appends whole.
+            flags = system.O_WRONLY | system.O_APPEND | system.O_CLOEXEC
+            descriptor = system.open(self._home.ledger(key), flags)
         except OSError:
             return
         status = os.fstat(descriptor)

@@ -81,7 +81,7 @@ def ensure_private(path: str) -> None:
             path,
             "give it to the user who runs hmd, or set HMD_HOME to a directory of this user",
         )
-    if status.st_mode & 0o077:
+    if machine.others_enter(status):
         raise HmdError(
             "refused",
             f"other users can enter the directory (mode {stat.S_IMODE(status.st_mode):04o})",
@@ -95,8 +95,8 @@ def prepare(home: Home) -> None:
     ensure_private(home.path)
     for path in (home.path + "/run", home.run, home.logs):
         ensure_private(path)
-    directory = os.path.dirname(home.socket)
-    if directory != home.run:
+    directory = home.socket_directory
+    if directory not in ("", home.run):
         if os.path.islink(directory):  # it stands in a place where every user may write
             raise HmdError("refused", "a symbolic link", directory, f"run: rm '{directory}'")
         ensure_private(directory)
@@ -153,7 +153,7 @@ class Ownership:
         fresh = self.home.daemon + ".new"
         with open(fresh, "wb") as file:
             file.write(self.record.as_json())
-        os.replace(fresh, self.home.daemon)
+        machine.replace(fresh, self.home.daemon)
 
     def release(self) -> None:
         """Removes the record if it is ours, then lets the lock go. The last act of a daemon."""

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 
 SIZE = 1 << 20
@@ -72,7 +73,8 @@ class Log:
                 os.write(sys.stderr.fileno(), entry)
         rotate(self._path, SIZE, FILES)
         with contextlib.suppress(OSError):
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | machine.NOT_INHERITED
+            descriptor = os.open(self._path, flags, 0o600)
             try:
                 return os.write(descriptor, entry) == len(entry)
             finally:
@@ -85,7 +87,7 @@ class Log:
     def once_a_minute(self, about: str, text: str) -> None:
         """For what a client could repeat at will; says how often it was left unsaid."""
         now = self._clock()
-        if about in self._last and now - self._last[about] < 60:
+        if about in self._last and 0 <= now - self._last[about] < 60:
             self._unsaid[about] = self._unsaid.get(about, 0) + 1
             return
         unsaid = self._unsaid.get(about, 0)

@@ -18,7 +18,10 @@ START_TIMEOUT_S = 15.0
 # By name, or by prefix where the name ends with an underscore.
 ENVIRONMENT = (
     "HOME", "USER", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "LANG", "LC_", "XDG_", "HMD_",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT",
+    "SSL_CERT_FILE", "SSL_CERT_DIR",
+    # Windows (those of client/hook_windows.py)
+    "APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP",
+    "USERDOMAIN", "USERNAME", "USERPROFILE", "WINDIR",
 )  # fmt: skip
 
 

@@ -6,13 +6,12 @@ text tenfold.
 """
 
 import argparse
-import contextlib
 import os
-import select
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hmd.core import machine
 from hmd.encoder import models
 from hmd.encoder.protocol import (
     Ask,
@@ -41,8 +40,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--idle", type=float, default=900.0, metavar="SECONDS")
     options = parser.parse_args(argv)
     os.umask(0o077)
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICENESS)
+    machine.lower_priority(NICENESS)
     replies = os.dup(1)
     os.dup2(2, 1)  # what a library prints must not be taken for a reply
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
@@ -60,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
 
 def serve(encoder: "Encoder", requests: int, replies: int, idle_s: float) -> None:
     """Answers messages from one descriptor on another."""
-    while select.select([requests], [], [], idle_s)[0]:
+    while machine.readable(requests, idle_s):
         message = read_frame(lambda size: os.read(requests, size))
         if message is None:
             return

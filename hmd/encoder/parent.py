@@ -14,6 +14,7 @@ from typing import Literal
 
 import trio
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.encoder.protocol import (
     LENGTH,
@@ -193,7 +194,7 @@ class EncoderProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                start_new_session=True,
+                **machine.APART,
             )
             with trio.fail_after(START_S):
                 hello: Hello = decode_hello(await self._receive())

@@ -21,9 +21,10 @@ if sys.platform == "win32":
 
     def node_name() -> str:
         """The name of this machine (or container)."""
-        import os
+        # From the system, not from a variable: a daemon inherits few of those.
+        from _socket import gethostname
 
-        return os.environ.get("COMPUTERNAME", "windows").lower()
+        return gethostname().lower()
 
     def user_number() -> int:
         """No numbers here: names are told apart by the home they stand for."""
@@ -31,6 +32,9 @@ if sys.platform == "win32":
 
     def socket_of(home: "Home") -> str:
         return pipe_name(home.path)
+
+    def directory_of_socket(home: "Home") -> str:
+        return ""
 
 else:
     import posix
@@ -48,6 +52,9 @@ else:
         if len(path.encode("utf-8", "surrogateescape")) <= SOCKET_PATH_LIMIT:
             return path
         return home.short_run + "/" + digest(home.path, 16) + ".sock"
+
+    def directory_of_socket(home: "Home") -> str:
+        return home.socket.rpartition("/")[0]
 
 
 def session_key(host: str, session: str) -> str:
@@ -72,8 +79,9 @@ def default_home(env: "dict[str, str]", platform: str = sys.platform) -> str:
 
 
 def pipe_name(home: str) -> str:
-    """Pipes have one global name space: the home's digest, whatever the case it is written in."""
-    return "\\\\.\\pipe\\hmd-" + digest(home.lower(), 16)
+    """Pipes have one global name space: the home's digest, whatever case and slashes it is written
+    with."""
+    return "\\\\.\\pipe\\hmd-" + digest(home.replace("\\", "/").lower(), 16)
 
 
 class Home:
@@ -219,6 +227,11 @@ class Home:
         the name of a pipe.
         """
         return socket_of(self)
+
+    @property
+    def socket_directory(self) -> str:
+        """The directory that the socket lies in; "" where it is no file (Windows)."""
+        return directory_of_socket(self)
 
     @property
     def short_run(self) -> str:

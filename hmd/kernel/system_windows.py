@@ -22,7 +22,6 @@ from os import (  # noqa: E402
     lstat,
     mkdir,
     read,
-    replace,
     stat,
     unlink,
     urandom,
@@ -57,14 +56,26 @@ O_CLOEXEC = os.O_NOINHERIT
 
 
 def open(path: str, flags: int, mode: int = 0o777) -> int:
-    """A descriptor in binary mode; one for appending appends in one step."""
+    """A descriptor in binary mode; one for appending appends in one step, and one for reading
+    lets others replace the file."""
+    if not flags & (O_WRONLY | O_CREAT):
+        from hmd.kernel.windows import open_to_read  # late, as below: ctypes is not cheap
+
+        return open_to_read(path)
     if flags & O_APPEND and not flags & O_EXCL:
-        from hmd.kernel.windows import open_to_append  # late: readers need no ctypes
+        from hmd.kernel.windows import open_to_append
 
         if not flags & O_CREAT:
             stat(path)  # it has to be there
         return open_to_append(path)
     return os.open(path, flags | os.O_BINARY, mode)
+
+
+def replace(fresh: str, path: str) -> None:
+    """Renames over a file, whoever reads it."""
+    from hmd.kernel.windows import replace as rename  # late
+
+    rename(fresh, path)
 
 
 def pread(descriptor: int, size: int, offset: int) -> bytes:

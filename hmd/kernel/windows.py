@@ -12,6 +12,7 @@ assert sys.platform == "win32"
 import ctypes  # noqa: E402
 import msvcrt  # noqa: E402
 import os  # noqa: E402
+import time  # noqa: E402
 from ctypes import wintypes  # noqa: E402
 
 GENERIC_READ, GENERIC_WRITE = 0x80000000, 0x40000000
@@ -33,6 +34,14 @@ TOKEN_QUERY, TOKEN_USER = 0x8, 1
 PROCESS_QUERY_LIMITED_INFORMATION = 0x1000
 DETACHED_PROCESS, CREATE_NO_WINDOW = 0x8, 0x08000000
 CREATE_NEW_PROCESS_GROUP, CREATE_BREAKAWAY_FROM_JOB = 0x200, 0x01000000
+PROCESS_TERMINATE, PROCESS_SET_QUOTA = 0x1, 0x100
+BELOW_NORMAL_PRIORITY_CLASS = 0x4000
+JOB_EXTENDED_LIMITS = 9  # JobObjectExtendedLimitInformation
+JOB_KILL_ON_CLOSE, JOB_PRIORITY_CLASS = 0x2000, 0x20
+DELETE = 0x00010000
+FILE_RENAME_INFO_EX, RENAME_REPLACE, RENAME_POSIX = 22, 0x1, 0x2
+ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED, ERROR_INVALID_PARAMETER = 1, 50, 87
+REPLACE_PAUSES_S = (0.01, 0.03, 0.06, 0.1, 0.15, 0.15)
 SDDL_REVISION_1 = 1
 INVALID_HANDLE = ctypes.c_void_p(-1).value
 WAIT_TIMEOUT = 258
@@ -48,6 +57,17 @@ class SecurityAttributes(ctypes.Structure):
         ("nLength", wintypes.DWORD),
         ("lpSecurityDescriptor", ctypes.c_void_p),
         ("bInheritHandle", wintypes.BOOL),
+    ]
+
+
+class RenameInformation(ctypes.Structure):
+    """FILE_RENAME_INFO, whose last field is as long as the name."""
+
+    _fields_ = [
+        ("Flags", wintypes.DWORD),
+        ("RootDirectory", wintypes.HANDLE),
+        ("FileNameLength", wintypes.DWORD),
+        ("FileName", wintypes.WCHAR * 1),
     ]
 
 
@@ -68,6 +88,7 @@ _kernel32.CreateFileW.restype = wintypes.HANDLE
 _kernel32.CreateEventW.restype = wintypes.HANDLE
 _kernel32.OpenProcess.restype = wintypes.HANDLE
 _kernel32.GetCurrentProcess.restype = wintypes.HANDLE
+_kernel32.CreateJobObjectW.restype = wintypes.HANDLE
 
 
 def _failed() -> OSError:
@@ -230,17 +251,62 @@ def peek(handle: int) -> bool:
     return bool(_kernel32.PeekNamedPipe(wintypes.HANDLE(handle), None, 0, None, None, None))
 
 
-def flush_and_close(handle: int) -> None:
-    """Ends the server's side of one client, after it has read what was written."""
-    _kernel32.DisconnectNamedPipe(wintypes.HANDLE(handle))
-    close_handle(handle)
-
-
 def close_handle(handle: int) -> None:
+    """Of a pipe's end too: what has been written to it can still be read at the other (which
+    DisconnectNamedPipe would throw away), and what waits on it is told that it was closed."""
     _kernel32.CloseHandle(wintypes.HANDLE(handle))
 
 
 # -- files and processes -----------------------------------------------------------------------
+
+
+def open_to_read(path: str) -> int:
+    """A descriptor that is in nobody's way: others may write, replace and remove the file while it
+    is open (the C library's own open forbids the last two). Raises OSError."""
+    handle = _kernel32.CreateFileW(
+        path, GENERIC_READ, FILE_SHARE_ALL, None, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, None
+    )
+    if handle == INVALID_HANDLE:
+        raise _failed()
+    return msvcrt.open_osfhandle(int(handle), os.O_RDONLY | os.O_BINARY | os.O_NOINHERIT)
+
+
+def replace(fresh: str, path: str) -> None:
+    """Renames over a file, also over one that is open to read, as POSIX does (FileRenameInfoEx,
+    Windows 10 1709 and NTFS; elsewhere as MoveFileExW does). Whoever keeps others out, such as a
+    virus scanner, does so for a moment: it is tried again for half a second. Raises OSError."""
+    for pause in REPLACE_PAUSES_S:
+        try:
+            _replace(fresh, path)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    _replace(fresh, path)
+
+
+def _replace(fresh: str, path: str) -> None:
+    handle = _kernel32.CreateFileW(
+        fresh, DELETE | SYNCHRONIZE, FILE_SHARE_ALL, None, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL,
+        None,
+    )  # fmt: skip
+    if handle == INVALID_HANDLE:
+        raise _failed()
+    try:
+        name = os.path.abspath(path).encode("utf-16-le")
+        given = RenameInformation(RENAME_REPLACE | RENAME_POSIX, None, len(name))
+        size = RenameInformation.FileName.offset
+        data = ctypes.create_string_buffer(bytes(given)[:size] + name, size + len(name) + 2)
+        done = _kernel32.SetFileInformationByHandle(
+            wintypes.HANDLE(handle), FILE_RENAME_INFO_EX, data, len(data)
+        )
+        error = 0 if done else ctypes.get_last_error()
+    finally:
+        close_handle(int(handle))
+    if error in (ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED, ERROR_INVALID_FUNCTION):
+        os.replace(fresh, path)
+    elif error:
+        raise ctypes.WinError(error)
 
 
 def open_to_append(path: str) -> int:
@@ -275,6 +341,69 @@ def start_detached(command: "list[str]", env: "dict[str, str]") -> None:
         Popen(command, env=env, creationflags=flags | CREATE_BREAKAWAY_FROM_JOB, **common)  # type: ignore[call-overload]
     except PermissionError:  # the job does not let anybody out
         Popen(command, env=env, creationflags=flags, **common)  # type: ignore[call-overload]
+
+
+def below_normal() -> None:
+    """Lowers this process's priority by one class. Raises OSError."""
+    process = wintypes.HANDLE(_kernel32.GetCurrentProcess())
+    if not _kernel32.SetPriorityClass(process, BELOW_NORMAL_PRIORITY_CLASS):
+        raise _failed()
+
+
+def job_of(pid: int) -> int:
+    """A new job that holds a process and what it will start, all below normal priority; they end
+    when the handle closes. Raises OSError."""
+    limits = JobLimits()
+    limits.LimitFlags = JOB_KILL_ON_CLOSE | JOB_PRIORITY_CLASS
+    limits.PriorityClass = BELOW_NORMAL_PRIORITY_CLASS
+    job = _kernel32.CreateJobObjectW(None, None)
+    process = _kernel32.OpenProcess(PROCESS_SET_QUOTA | PROCESS_TERMINATE, False, pid)
+    try:
+        if not (
+            job
+            and process
+            and _kernel32.SetInformationJobObject(
+                wintypes.HANDLE(job), JOB_EXTENDED_LIMITS, ctypes.byref(limits),
+                ctypes.sizeof(limits),
+            )
+            and _kernel32.AssignProcessToJobObject(wintypes.HANDLE(job), wintypes.HANDLE(process))
+        ):  # fmt: skip
+            raise _failed()
+    except OSError:
+        if job:
+            close_handle(job)
+        raise
+    finally:
+        if process:
+            close_handle(process)
+    return int(job)
+
+
+def end_job(job: int) -> None:
+    """Ends all processes of a job and gives it up."""
+    _kernel32.TerminateJobObject(wintypes.HANDLE(job), 1)
+    close_handle(job)
+
+
+class JobLimits(ctypes.Structure):
+    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION, the basic limits and what follows them in one."""
+
+    _fields_ = [
+        ("PerProcessUserTimeLimit", wintypes.LARGE_INTEGER),
+        ("PerJobUserTimeLimit", wintypes.LARGE_INTEGER),
+        ("LimitFlags", wintypes.DWORD),
+        ("MinimumWorkingSetSize", ctypes.c_size_t),
+        ("MaximumWorkingSetSize", ctypes.c_size_t),
+        ("ActiveProcessLimit", wintypes.DWORD),
+        ("Affinity", ctypes.c_size_t),
+        ("PriorityClass", wintypes.DWORD),
+        ("SchedulingClass", wintypes.DWORD),
+        ("IoInfo", ctypes.c_uint64 * 6),
+        ("ProcessMemoryLimit", ctypes.c_size_t),
+        ("JobMemoryLimit", ctypes.c_size_t),
+        ("PeakProcessMemoryUsed", ctypes.c_size_t),
+        ("PeakJobMemoryUsed", ctypes.c_size_t),
+    ]
 
 
 class FileTime(ctypes.Structure):

@@ -5,8 +5,6 @@ this returns in the time given plus a short grace, and nothing of the group live
 """
 
 import contextlib
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -14,6 +12,7 @@ from collections.abc import Sequence
 import trio
 from msgspec import Struct
 
+from hmd.core import machine
 from hmd.providers.base import Place
 
 OUTPUT_LIMIT = 8 * 1024 * 1024  # bytes of standard output: a hundred times the longest answer
@@ -49,12 +48,12 @@ async def run(
             stderr=subprocess.PIPE,
             cwd=place.folder,
             env=dict(place.environ),
-            start_new_session=True,
+            **machine.APART,
         )
     except OSError as error:
         done.missing = error.strerror or str(error)
         return done
-    _lower_priority(process.pid)
+    group = machine.Group(process.pid, NICENESS)
     try:
         with trio.move_on_after(timeout_s) as clock:
             await _converse(process, stdin, done)
@@ -64,7 +63,7 @@ async def run(
         done.timed_out = clock.cancelled_caught
     finally:
         with trio.CancelScope(shield=True):
-            await _end(process, grace_s)
+            await _end(process, group, grace_s)
     done.code = process.returncode or 0
     done.duration_ms = int((time.monotonic() - began) * 1000)
     return done
@@ -106,27 +105,15 @@ async def _read_errors(stream: trio.abc.ReceiveStream, done: Done) -> None:
             done.err += piece[: ERROR_KEPT - len(done.err)]
 
 
-async def _end(process: trio.Process, grace_s: float) -> None:
+async def _end(process: trio.Process, group: machine.Group, grace_s: float) -> None:
     """Ends the whole group, politely first where the child still runs, and reaps the child."""
     if process.poll() is None:
-        _signal(process.pid, signal.SIGTERM)
+        group.end()
         with trio.move_on_after(grace_s):
             await process.wait()
-    # The group outlives its leader while a grandchild runs; its number is not given out until then.
-    _signal(process.pid, signal.SIGKILL)
+    group.kill()
     await process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             with trio.move_on_after(0):
                 await stream.aclose()
-
-
-def _signal(group: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-
-
-def _lower_priority(pid: int) -> None:
-    # From outside: a function between fork and exec is not safe beside threads.
-    with contextlib.suppress(OSError, AttributeError):
-        os.setpriority(os.PRIO_PGRP, pid, NICENESS)

@@ -92,7 +92,7 @@ def write_through(path: str, text: str, mode: int = 0o600) -> None:
         if before is not None:
             machine.keep_owner(temporary, before)
         os.chmod(temporary, mode if before is None else stat.S_IMODE(before.st_mode))
-        os.replace(temporary, real)
+        machine.replace(temporary, real)
     except BaseException:
         os.unlink(temporary)
         raise

@@ -154,7 +154,7 @@ def check_home(home: Home) -> None:
         raise HmdError("refused", "the home is no directory", home.path)
     if status.st_uid != machine.own_user():
         raise HmdError("refused", "the home belongs to another user", home.path, "set HMD_HOME")
-    if status.st_mode & 0o077:
+    if machine.others_enter(status):
         do = f"run chmod 700 '{home.path}'"
         raise HmdError("refused", "the home is open to other users", home.path, do)
 

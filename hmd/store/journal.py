@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from hmd.core import machine
 from hmd.core.changes import Entry, decode_entry, encode
 from hmd.core.errors import HmdError
 
@@ -134,15 +135,13 @@ class Journal:
         self.close()
         self._undo_size = -1
         self._use(self.directory / f"{seq:0{_DIGITS}}{_SUFFIX}")
-        directory = os.open(self.directory, os.O_RDONLY)
-        try:
-            os.fsync(directory)  # the name, too, must last
-        finally:
-            os.close(directory)
+        machine.sync_directory(self.directory)  # the name, too, must last
 
     def _use(self, path: Path) -> None:
         self._path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._fd = os.open(
+            path, os.O_RDWR | os.O_CREAT | os.O_APPEND | machine.NOT_INHERITED, 0o600
+        )
         size = os.fstat(self._fd).st_size
         self._size = _whole_lines(self._fd, size)
         if self._size < size:
@@ -178,7 +177,7 @@ def _whole_lines(descriptor: int, size: int) -> int:
     end = size
     while end > 0:
         start = max(0, end - step)
-        at = os.pread(descriptor, end - start, start).rfind(b"\n")
+        at = machine.read_at(descriptor, end - start, start).rfind(b"\n")
         if at >= 0:
             return start + at + 1
         end = start

@@ -9,6 +9,7 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.store import apply, db, migrate, redo
 from hmd.store.journal import Damage, Journal
@@ -164,7 +165,7 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
     temporary = path.with_name("." + path.name)
     temporary.unlink(missing_ok=True)
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | machine.NOT_INHERITED, 0o600))
         target = sqlite3.connect(temporary)
         try:
             connection.backup(target)
@@ -173,7 +174,7 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
         finally:
             target.close()
         _sync(temporary)
-        temporary.replace(path)
+        machine.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -195,11 +196,11 @@ def put_copy(source: Path, path: Path) -> None:
     shutil.copyfile(source, temporary)
     temporary.chmod(0o600)
     _sync(temporary)
-    temporary.replace(path)
+    machine.replace(temporary, path)
 
 
 def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDWR | machine.NOT_INHERITED)
     try:
         os.fsync(descriptor)
     finally:

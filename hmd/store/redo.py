@@ -7,6 +7,8 @@ import json
 import os
 from pathlib import Path
 
+from hmd.core import machine
+
 SUFFIX = ".erase"
 
 
@@ -30,13 +32,13 @@ def finish(directory: Path) -> None:
 def _carry_out(path: Path, redo: Path) -> None:
     try:
         plan = json.loads(redo.read_text(encoding="utf-8", errors="surrogateescape"))
-        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_WRONLY | machine.NOT_INHERITED)
     except (ValueError, FileNotFoundError):
         redo.unlink(missing_ok=True)  # it was never complete: nothing was begun
         return
     try:
         for offset, text in plan:
-            os.pwrite(descriptor, text.encode("utf-8", "surrogateescape"), offset)
+            machine.write_at(descriptor, text.encode("utf-8", "surrogateescape"), offset)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from hmd.core import machine
 from hmd.kernel.buckets import buckets_of
 from hmd.kernel.snapshot import FORMAT, HEADER_BYTES, HEADER_TEXT, TAIL, TAIL_LIMIT
 
@@ -127,7 +128,9 @@ def append_tail(path: Path, generation: int, memory_id: str, record: Record | No
     line = encode({"gen": generation, "id": memory_id, "record": record}) + b"\n"
     tail = _tail_path(path)
     tail.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(tail, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(
+        tail, os.O_WRONLY | os.O_CREAT | os.O_APPEND | machine.NOT_INHERITED, 0o600
+    )
     try:
         size = os.lseek(descriptor, 0, os.SEEK_END)
         if size and not _ends_a_line(tail, size):
@@ -174,12 +177,13 @@ def replace_file(path: Path, data: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | machine.NOT_INHERITED
+        descriptor = os.open(temporary, flags, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        machine.replace(temporary, path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
+from hmd.core import machine
 from hmd.core.changes import (
     AddMemory,
     AnyChange,
@@ -61,7 +62,7 @@ class Marks:
                 file.write(key)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(path)
+            machine.replace(temporary, path)
         return cls(key)
 
     def mark(self, kind: str, text: str) -> str:

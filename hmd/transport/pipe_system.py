@@ -60,7 +60,7 @@ class PipeSystem:
         return windows.client_sid(handle) == self._sid
 
     def close(self, handle: int) -> None:
-        windows.flush_and_close(handle)
+        windows.close_handle(handle)
 
 
 def listen(address: str) -> PipeListener:

@@ -4,15 +4,14 @@
 """
 
 import argparse
-import contextlib
 import os
-import select
 import sys
 import traceback
 from collections.abc import Sequence
 
 from msgspec import Raw
 
+from hmd.core import machine
 from hmd.worker.jobs import Jobs
 from hmd.worker.protocol import Reply, decode_job, encode, framed, read_frame
 
@@ -24,8 +23,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--idle", type=float, default=60.0, metavar="SECONDS")
     options = parser.parse_args(argv)
     os.umask(0o077)
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICENESS)
+    machine.lower_priority(NICENESS)
     replies = os.dup(1)
     os.dup2(2, 1)  # what anything prints by mistake must not be taken for a reply
     serve(0, replies, options.idle)
@@ -35,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
 def serve(requests: int, replies: int, idle_s: float) -> None:
     """Answers jobs from one descriptor on another."""
     jobs = Jobs()
-    while select.select([requests], [], [], idle_s)[0]:
+    while machine.readable(requests, idle_s):
         message = read_frame(lambda size: os.read(requests, size))
         if message is None:
             return

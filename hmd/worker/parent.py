@@ -13,6 +13,7 @@ import msgspec
 import trio
 
 from hmd.app.jobs import AnyJob
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.worker.protocol import LENGTH, LIMIT, Reply, decode_reply, encode, framed
 
@@ -68,6 +69,12 @@ class WorkerProcess:
             raise HmdError("internal", f"the worker failed: {reply.error}")
         return msgspec.msgpack.decode(reply.result, type=result)
 
+    async def renew(self) -> None:
+        """Ends the process once the job at hand is done; the next job starts another."""
+        async with self._turn:
+            with trio.CancelScope(shield=True):
+                await self._end()
+
     async def close(self) -> None:
         """Ends the process."""
         with trio.CancelScope(shield=True):
@@ -107,7 +114,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            start_new_session=True,
+            **machine.APART,
         )
         return self._process
 

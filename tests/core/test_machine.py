@@ -14,13 +14,21 @@ from hmd.core import machine
 FOLDER = Path(machine.__file__).parent
 
 
-def signatures(name: str) -> dict[str, tuple[str, ...]]:
-    """Public functions and constants of a file, with their parameters."""
-    found: dict[str, tuple[str, ...]] = {}
-    for node in ast.parse((FOLDER / name).read_text(encoding="utf-8")).body:
+def signatures(name: str) -> dict[str, tuple[object, ...]]:
+    """Public functions, classes and constants of a file, with their parameters and methods."""
+    return members(ast.parse((FOLDER / name).read_text(encoding="utf-8")).body)
+
+
+def members(body: list[ast.stmt]) -> dict[str, tuple[object, ...]]:
+    found: dict[str, tuple[object, ...]] = {}
+    for node in body:
         if isinstance(node, ast.FunctionDef):
             given = [*node.args.args, *node.args.kwonlyargs]
             found[node.name] = tuple(one.arg for one in given)
+        elif isinstance(node, ast.ClassDef):
+            found[node.name] = tuple(sorted(members(node.body).items()))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = ()
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 names = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -63,6 +71,43 @@ def test_a_child_speaks_through_its_pipe_and_nothing_else_is_passed_on() -> None
     os.close(reading)
     os.close(kept)
     assert process.wait(20) == 0
+
+
+def test_a_group_ends_with_what_its_child_has_started() -> None:
+    """Guards against extraction children that leave theirs behind: the child has gone, its own
+    child has not."""
+    niceness = max(15, os.getpriority(os.PRIO_PROCESS, 0))
+    script = "read go; sleep 600 & echo $!"
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **machine.APART
+    )
+    group = machine.Group(process.pid, niceness)
+    assert process.stdin and process.stdout
+    process.stdin.write(b"go\n")
+    process.stdin.close()
+    left = int(process.stdout.readline())
+    assert process.wait(20) == 0 and machine.start_time(left)
+    assert os.getpriority(os.PRIO_PROCESS, left) == niceness
+    group.kill()
+    process.stdout.close()
+    end = time.monotonic() + 10
+    while machine.start_time(left):
+        assert time.monotonic() < end
+    group.kill()  # nobody is there any more
+
+
+def test_places_in_a_file_are_read_and_written_whole(tmp_path: Path) -> None:
+    """Guards overwriting in place, which two systems do by different calls."""
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    descriptor = os.open(path, os.O_RDWR | machine.NOT_INHERITED)
+    machine.write_at(descriptor, b"abc", 4)
+    assert machine.read_at(descriptor, 5, 3) == b"3abc7"
+    assert machine.read_at(descriptor, 5, 8) == b"89" and machine.read_at(descriptor, 5, 50) == b""
+    os.close(descriptor)
+    machine.replace(path, tmp_path / "other")
+    machine.sync_directory(tmp_path)
+    assert (tmp_path / "other").read_bytes() == b"0123abc789" and not path.exists()
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
