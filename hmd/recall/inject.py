@@ -62,7 +62,13 @@ def search(
     `least` is the threshold of relevance, `cosine` that of meaning; `refuse` says why a row must
     not be given whatever was found.
     """
-    words = list(dict.fromkeys(tokens(question[:LONGEST_QUESTION], asked=True)))
+    question = question[:LONGEST_QUESTION]
+    words = list(dict.fromkeys(tokens(question, asked=True)))
+    shares = gate.shares(indices, words)
+    asked = [
+        gate.Question(dict.fromkeys(tokens(piece, asked=True)), shares)
+        for piece in gate.paragraphs(question)
+    ]
     weighed = weights(indices, words)
     lexical: dict[str, float] = {}
     for index in indices:
@@ -71,7 +77,6 @@ def search(
     for index in indices:
         lexical.update(index.scores_of(weighed, [n for _, n in mine if n not in lexical]))
     has = {name: index.has(name, words) for index in indices for name in lexical if name in index}
-    shares = gate.shares(indices, words)
     coverage = _coverage(weighed, lexical, has)
     cosines = {name: score for score, name in mine}
     out = []
@@ -80,13 +85,14 @@ def search(
         if record is None:
             continue
         length = next(index.length(name) for index in indices if name in index)
-        told = gate.relevance(words, has.get(name, ()), length, shares)
+        found = has.get(name, ())
+        told = max(one.relevance(found, length) for one in asked)
         near = cosines.get(name, 0.0)
         why = refuse(record)
         if not why and told < least and near < cosine:
             why = f"relevance {told:.2f} is below {least:.2f}"
             why += f", cosine {near:.2f} below {cosine:.2f}" if mine else ""
-        out.append(Found(record, score, told, near, has.get(name, ()), why))
+        out.append(Found(record, score, told, near, found, why))
     return out
 
 
