@@ -155,7 +155,11 @@ class _Asked:
         asked for: its facts are fewer than those that have a word."""
         if not self._wanted.subject.strip():
             most = MOST_CANDIDATES if self._past is not None else NEWEST
-            return [name for one in self._indices for name in one.having(words, most)]
+            return [
+                one.id_at(slot)
+                for one in self._indices
+                for slot in one.having(words)[: -most - 1 : -1]
+            ]
         wanted = len(set(words))
         return [
             name

@@ -2,29 +2,31 @@
 
 score = Σ idf · tf·(k1+1) / (tf + k1·(1 − b + b·length/average)), idf = ln(1 + (N−df+½)/(df+½))
 (Robertson and Zaragoza 2009, with Lucene's idf). Postings are machine arrays in the order of
-slots. A query reads its own words' postings, rarest word first, and stops making new candidates
-once no other text could get among the best (MaxScore, Turtle and Flood 1995), or once it has read
-`MOST_READ` postings: commoner words then only add to the candidates' scores. That bounds the time
-of a query whatever the number of texts.
+slots. Where a question's words have few postings, every text that has one is scored; else those
+that have the weightiest words (`hmd.recall.postings`). That bounds the time of a question whatever
+the number of texts.
 
 Several indices (a project's and the user's) are asked as if they were one.
 """
 
 import math
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import NamedTuple
 
+from hmd.recall.postings import K1, Postings, added, in_all, promising
 from hmd.recall.tokenize import tokens
 
-K1, B = 1.0, 0.4
+B = 0.4
 # Impacts are worked out anew when the average length has moved by more than this share.
 DRIFT = 0.05
-# Postings after which common words make no new candidates, and how many candidates go on then.
-MOST_READ = 2500
-KEPT = 100
+# Postings of which every text is scored; where there are more, at least `KEPT` texts are.
+MOST_READ = 1500
+KEPT = 64
+# A word of a question costs about so much less to look for than a word of a text to read.
+_MANY = 3
 _TF_BITS = 8
 _CHUNK = 256
 _MOST_TF = (1 << _TF_BITS) - 1
@@ -38,48 +40,12 @@ class Hit(NamedTuple):
     words: tuple[str, ...]
 
 
-class _Postings:
-    """Where one word occurs: slots in rising order, how often in each, and the impact of each,
-    tf·(k1+1)/(tf+norm), with the greatest of them. `champions`: the slots of the greatest impacts,
-    null until they are wanted."""
-
-    __slots__ = ("champions", "epoch", "impacts", "peak", "slots", "tfs")
-
-    def __init__(self) -> None:
-        self.slots = array("I")
-        self.tfs = array("B")
-        self.impacts = array("f")
-        self.epoch = 0
-        self.peak = 0.0
-        self.champions: list[int] | None = None
-
-    def add(self, slot: int, tf: int, impact: float) -> None:
-        self.slots.append(slot)
-        self.tfs.append(tf)
-        self.impacts.append(impact)
-        self.peak = max(self.peak, impact)
-        if self.champions is not None and len(self.champions) < 2 * MOST_READ:
-            self.champions.append(slot)  # one too many does no harm, one missing might
-
-    def remove(self, slot: int) -> None:
-        at = bisect_left(self.slots, slot)
-        del self.slots[at], self.tfs[at], self.impacts[at]
-        if self.champions is not None and slot in self.champions:
-            self.champions = None
-
-    def impact(self, slot: int) -> float:
-        """0 for a text without the word."""
-        slots = self.slots
-        at = bisect_left(slots, slot)
-        return self.impacts[at] if at < len(slots) and slots[at] == slot else 0.0
-
-
 class Index:
     """Texts by id. Adding and removing cost what the text's own words cost."""
 
     def __init__(self) -> None:
         # word → its postings; of a word that only one text has: slot << _TF_BITS | tf
-        self._postings: dict[str, _Postings | int] = {}
+        self._postings: dict[str, Postings | int] = {}
         self._ids: list[str] = []  # by slot; "" where the text is gone
         self._texts: list[bytes] = []
         self._lengths = array("H")
@@ -110,15 +76,17 @@ class Index:
         self._joined.pop(slot - slot % _CHUNK, None)
         self._total += length
         self._follow_average()
-        base = self._norm(length)
+        postings = self._postings
+        get = postings.get
         for word, count in _counted(found).items():
-            entry = self._postings.get(word)
+            entry = get(word)
             if entry is None:
-                self._postings[word] = slot << _TF_BITS | count
+                postings[word] = slot << _TF_BITS | count
                 continue
             if isinstance(entry, int):
-                entry = self._postings[word] = self._spread(entry)
-            entry.add(slot, count, count * (K1 + 1) / (count + base))
+                entry = postings[word] = _spread(entry)
+            entry.slots.append(slot)
+            entry.tfs.append(count)
 
     def remove(self, identifier: str) -> bool:
         """Forgets a text; False where there is none of that id."""
@@ -143,13 +111,11 @@ class Index:
         for entry in list(self._postings.values()):
             if not isinstance(entry, int):
                 self._refresh(entry)
+                entry.prepare()
             yield
 
     def _text(self, slot: int) -> str:
         return self._texts[slot].decode("utf-8", "surrogatepass")
-
-    def _norm(self, length: int) -> float:
-        return K1 * (1 - B + B * length / self._average)
 
     def _follow_average(self) -> None:
         average = max(self._total, 1) / max(len(self._slots), 1)
@@ -157,27 +123,8 @@ class Index:
             self._average = average
             self._epoch += 1
 
-    def _spread(self, single: int) -> _Postings:
-        entry = _Postings()
-        entry.epoch = self._epoch
-        slot, tf = single >> _TF_BITS, single & _MOST_TF
-        entry.add(slot, tf, tf * (K1 + 1) / (tf + self._norm(self._lengths[slot])))
-        return entry
-
-    def _refresh(self, entry: _Postings) -> None:
-        if entry.epoch == self._epoch:
-            return
-        base, slope, lengths = K1 * (1 - B), K1 * B / self._average, self._lengths
-        entry.impacts = array(
-            "f",
-            [
-                tf * (K1 + 1) / (tf + base + slope * lengths[slot])
-                for slot, tf in zip(entry.slots, entry.tfs, strict=True)
-            ],
-        )
-        entry.peak = max(entry.impacts)
-        entry.champions = None
-        entry.epoch = self._epoch
+    def _refresh(self, entry: Postings) -> None:
+        entry.refresh(self._epoch, K1 * (1 - B), K1 * B / self._average, self._lengths)
 
     # -- asking --
 
@@ -201,33 +148,30 @@ class Index:
         slot = self._slots.get(identifier)
         return 0 if slot is None else self._lengths[slot]
 
-    def has(self, identifier: str, words: Iterable[str]) -> tuple[str, ...]:
+    def has(self, identifier: str, words: Collection[str]) -> tuple[str, ...]:
         """Those of `words` that a text has."""
         slot = self._slots.get(identifier)
         if slot is None:
             return ()
+        if len(words) > _MANY * self._lengths[slot]:
+            mine = frozenset(tokens(self._text(slot)))
+            return tuple(word for word in words if word in mine)
         return tuple(
             word
             for word in words
             if (entry := self._entry(word)) is not None and entry.impact(slot)
         )
 
-    def having(self, words: Sequence[str], most: int) -> list[str]:
-        """The ids of the texts that have every one of `words`, those added last first; of more than
-        `most` only so many."""
-        entries = [self._entry(word) for word in words]
-        known = sorted((one for one in entries if one is not None), key=lambda e: len(e.slots))
-        if not known or len(known) < len(entries):
-            return []
-        if len(known) == 1:
-            return [self._ids[slot] for slot in known[0].slots[: -most - 1 : -1]]
-        slots = set(known[0].slots)
-        for entry in known[1:]:
-            if len(entry.slots) > 8 * len(slots):
-                slots = {slot for slot in slots if entry.impact(slot)}
-            else:
-                slots.intersection_update(entry.slots)
-        return [self._ids[slot] for slot in nlargest(most, slots)]
+    def having(self, words: Sequence[str]) -> Sequence[int]:
+        """The slots (see `id_at`) of the texts that have every one of `words`, rising: in the order
+        in which they were added."""
+        entries = [self._entry(word) for word in set(words)]
+        known = [one for one in entries if one is not None]
+        return in_all(known) if known and len(known) == len(entries) else ()
+
+    def id_at(self, slot: int) -> str:
+        """The id of the text in a slot."""
+        return self._ids[slot]
 
     def containing(self, needle: str) -> list[str]:
         """The ids of the texts that contain `needle`, ASCII letters in either case."""
@@ -246,48 +190,73 @@ class Index:
                 ]
         return found
 
-    def _entry(self, word: str) -> _Postings | None:
+    def _entry(self, word: str) -> Postings | None:
         entry = self._postings.get(word)
         if entry is None:
             return None
         if isinstance(entry, int):
-            return self._spread(entry)
+            entry = _spread(entry)
         self._refresh(entry)
         return entry
 
     def best(self, weights: Mapping[str, float], k: int) -> list[tuple[float, str]]:
         """The `k` best (score, id) for words with their weights (idf), best first, then by id."""
         parts = [
-            (weight * entry.peak, weight, entry)
+            (weight, entry)
             for word, weight in weights.items()
             if (entry := self._entry(word)) is not None
         ]
         if not parts or k <= 0:
             return []
-        parts.sort(key=lambda part: (len(part[2].slots), -part[0]))
+        parts.sort(key=lambda part: (len(part[1].slots), -part[0]))
+        if sum(len(entry.slots) for _, entry in parts) <= MOST_READ:
+            scores = added(parts)
+        else:
+            slots = promising(parts, max(KEPT, k))
+            scores = dict(zip(slots, self.scores_at(weights, slots), strict=True))
         ids = self._ids
-        found = _best(_scores(parts, k), k)
-        ranked = sorted((-score, ids[slot]) for slot, score in found)
+        ranked = sorted((-score, ids[slot]) for slot, score in _best(scores, k))
         return [(-score, name) for score, name in ranked[:k]]
 
     def scores_of(
         self, weights: Mapping[str, float], identifiers: Sequence[str]
     ) -> dict[str, float]:
         """The scores of given texts; those that have none of the words are left out."""
-        out: dict[str, float] = {}
-        slots = [(name, self._slots[name]) for name in identifiers if name in self._slots]
+        known = [(name, self._slots[name]) for name in identifiers if name in self._slots]
+        scores = self.scores_at(weights, [slot for _, slot in known])
+        return {name: score for (name, _), score in zip(known, scores, strict=True) if score}
+
+    def scores_at(self, weights: Mapping[str, float], slots: Sequence[int]) -> list[float]:
+        """The score of the text in each slot, 0 where it has none of the words."""
+        if len(weights) * len(slots) > _MANY * sum([self._lengths[slot] for slot in slots]):
+            return [self._score(weights, slot) for slot in slots]
+        out = [0.0] * len(slots)
         for word, weight in weights.items():
             entry = self._entry(word)
-            for name, slot in slots if entry is not None else ():
-                if entry is not None and (impact := entry.impact(slot)):
-                    out[name] = out.get(name, 0.0) + weight * impact
+            if entry is not None:
+                entry.add_to(out, slots, weight)
         return out
+
+    def _score(self, weights: Mapping[str, float], slot: int) -> float:
+        """The same from the text itself, for questions of more words than it has."""
+        norm = K1 * (1 - B) + K1 * B / self._average * self._lengths[slot]
+        return sum(
+            weights[word] * count * (K1 + 1) / (count + norm)
+            for word, count in _counted(tokens(self._text(slot))).items()
+            if word in weights
+        )
+
+
+def _spread(single: int) -> Postings:
+    return Postings(single >> _TF_BITS, single & _MOST_TF)
 
 
 def _counted(found: list[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for word in found:
-        counts[word] = min(counts.get(word, 0) + 1, _MOST_TF)
+    counts: dict[str, int] = dict.fromkeys(found, 1)
+    if len(counts) < len(found):
+        counts = Counter(found)
+        if len(found) > _MOST_TF:
+            counts = {word: min(count, _MOST_TF) for word, count in counts.items()}
     return counts
 
 
@@ -297,65 +266,6 @@ def _best(scores: dict[int, float], k: int) -> list[tuple[int, float]]:
         return list(scores.items())
     floor = nlargest(k, scores.values())[-1]
     return [item for item in scores.items() if item[1] >= floor]
-
-
-def _scores(parts: Sequence[tuple[float, float, _Postings]], k: int) -> dict[int, float]:
-    """Slot → score, for the candidates."""
-    rest = sum(part[0] for part in parts)
-    scores: dict[int, float] = {}
-    read = 0
-    for number, (bound, weight, entry) in enumerate(parts):
-        size = len(entry.slots)
-        if not scores:
-            if size > 2 * MOST_READ:
-                scores = {slot: weight * entry.impact(slot) for slot in _champions(entry)}
-            else:
-                scores = {
-                    slot: weight * impact
-                    for slot, impact in zip(entry.slots, entry.impacts, strict=True)
-                }
-        else:
-            if size > KEPT:
-                kept = _settled(scores, k, rest, read + size > MOST_READ)
-                if kept is not None:
-                    return _finish(kept, parts[number:])
-            known = scores.get
-            for slot, impact in zip(entry.slots, entry.impacts, strict=True):
-                scores[slot] = known(slot, 0.0) + weight * impact
-        read += size
-        rest -= bound
-    return scores
-
-
-def _settled(scores: dict[int, float], k: int, rest: float, full: bool) -> dict[int, float] | None:
-    """The candidates that can still get among the `k` best, where no others are to be made."""
-    if len(scores) < k:
-        return None
-    floor = nlargest(k, scores.values())[-1]
-    if rest >= floor and not full:
-        return None
-    kept = {slot: score for slot, score in scores.items() if score + rest >= floor}
-    most = max(KEPT, 4 * k)
-    return dict(_best(kept, most)) if len(kept) > most else kept
-
-
-def _champions(entry: _Postings) -> list[int]:
-    if entry.champions is None:
-        floor = nlargest(MOST_READ, entry.impacts)[-1]
-        entry.champions = [
-            slot for slot, impact in zip(entry.slots, entry.impacts, strict=True) if impact >= floor
-        ][: 2 * MOST_READ]
-    return entry.champions
-
-
-def _finish(
-    scores: dict[int, float], parts: Sequence[tuple[float, float, _Postings]]
-) -> dict[int, float]:
-    for _bound, weight, entry in parts:
-        impact = entry.impact
-        for slot in scores:
-            scores[slot] += weight * impact(slot)
-    return scores
 
 
 def idf(count: int, total: int) -> float:

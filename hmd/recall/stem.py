@@ -46,7 +46,7 @@ _STEP4 = sorted(
 )
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_192)
 def stem(word: str) -> str:
     """The stem of a word in lower case; one of other letters than a–z comes back as it is."""
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):

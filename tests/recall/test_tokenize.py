@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hmd.recall import tokenize
 from hmd.recall.tokenize import tokens
 
 
@@ -69,3 +70,15 @@ def test_blobs_are_no_words() -> None:
 def test_any_text_is_read(text: str) -> None:
     """Nothing raises, and what a question asks for is found in the same text."""
     assert set(tokens(text, asked=True)) <= set(tokens(text))
+
+
+def test_a_word_met_before_gives_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of words that were taken apart belongs to nobody who was given it."""
+    monkeypatch.setattr(tokenize, "_MOST_KNOWN", 20)
+    text = "Deploying getUserName, (deploying) to real-time hosts; the end."
+    first = tokens(text)
+    tokens(text).append("more")
+    assert tokens(text) == first
+    assert tokens("deploying") == tokens("(deploying)") == ["deploy"]
+    tokens(" ".join("abcdefghijklmnopqrstuvwxyz"))  # more different words than are kept
+    assert tokens(text) == first
