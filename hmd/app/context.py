@@ -1,5 +1,8 @@
 """What every use case is given: the opened parts, and who is asking."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
 import msgspec
 
 from hmd.app.snapshots import Snapshots
@@ -11,6 +14,7 @@ from hmd.core.errors import HmdError
 from hmd.core.memory import AGENT_ACTORS, Actor
 from hmd.kernel.address import Home
 from hmd.kernel.project import resolve
+from hmd.store.leftovers import Left
 from hmd.store.store import Store
 
 DAY_MS = 86_400_000
@@ -59,6 +63,8 @@ class App:
         self.store = store
         self.snapshots = snapshots
         self.config = config
+        # Surrounds the erasing of content from files, by whoever holds copies of it in memory.
+        self.while_erasing: Callable[[Left], AbstractAsyncContextManager[None]] = _nobody
 
     def now(self) -> int:
         return self.store.clock.now_ms()
@@ -99,6 +105,11 @@ class App:
         outcome = await self.make(proposal)
         outcome.notes.append("proposed only: a person accepts it with hmctl proposal accept")
         return outcome
+
+
+@asynccontextmanager
+async def _nobody(_: Left) -> AsyncIterator[None]:
+    yield
 
 
 def only_people(caller: Caller, what: str) -> None:

@@ -28,8 +28,10 @@ from hmd.core.memory import MemoryRow
 from hmd.hosts.table import HOSTS
 from hmd.kernel.address import session_key
 from hmd.kernel.snapshot import USER
-from hmd.store import facts, facts_read, forgetting, memories, redo, scrub
+from hmd.store import facts, facts_read, forgetting, mask, memories, redo, scrub_sessions
 from hmd.store.facts_read import Said
+from hmd.store.leftovers import Left
+from hmd.store.mask import Words
 
 DAY_MS = 86_400_000
 TRASH_MS = TRASH_DAYS * DAY_MS
@@ -57,7 +59,8 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
     if wanted.hard:
         only_people(caller, "erase for good")
     follow = wanted.hard if wanted.follow is None else wanted.follow
-    chosen = await app.store.read(lambda connection: _choose(connection, by, value, follow))
+    find = partial(_choose, by=by, value=value, follow=follow, hard=wanted.hard)
+    chosen = await app.store.read(find)
     if not wanted.hard:
         chosen = Chosen([row for row in chosen.facts if row.retracted_at is None], chosen.memories)
     out = Forgotten(
@@ -66,8 +69,11 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
     if wanted.dry_run:
         out.notes.append("nothing was changed")
         return out
-    if not chosen.facts and not chosen.memories and by in ("id", "text"):
-        return out  # a source or session stays barred even where nothing was learned from it yet
+    # A source or session stays barred even where nothing was learned from it yet; a text is erased
+    # also where it was only heard.
+    counts = by in ("source", "session", "file") or (by == "text" and wanted.hard)
+    if not counts and not chosen.facts and not chosen.memories:
+        return out
     hide = Forget(
         actor=caller.actor,
         at=now,
@@ -82,9 +88,7 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
     out.erase_at = now + TRASH_MS
     if wanted.hard:
         out.erase_at = None
-        await _erase(app, caller, out, hide.marks, _words(chosen))
-        if by == "session":
-            await _erase_session(app, value, out)
+        await _erase(app, caller, out, hide.marks, await _left(app, by, value, chosen, out))
     return out
 
 
@@ -101,14 +105,22 @@ def _way(wanted: ForgetQuery) -> tuple[str, str]:
     return way, value
 
 
-def _choose(connection: sqlite3.Connection, by: str, value: str, follow: bool) -> Chosen:
+def _choose(
+    connection: sqlite3.Connection, by: str, value: str, follow: bool, hard: bool
+) -> Chosen:
     if by == "id":
         found = _by_id(connection, value)
     else:
-        found = Chosen(
-            facts_read.chosen(connection, by, value),
-            forgetting.chosen_memories(connection, by, value),
-        )
+        names = _session_names(value) if by == "session" else [value]
+        said = {row.id: row for name in names for row in facts_read.chosen(connection, by, name)}
+        rows = {
+            row.id: row
+            for name in names
+            for row in forgetting.chosen_memories(connection, by, name, trash=hard)
+        }
+        if hard and by == "text":
+            said.update((row.id, row) for row in _tagged(connection, value))
+        found = Chosen(list(said.values()), list(rows.values()))
     if not follow:
         return found
     linked: dict[str, FactRow] = {}
@@ -118,6 +130,17 @@ def _choose(connection: sqlite3.Connection, by: str, value: str, follow: bool) -
             linked.update({each.id: each for each in facts_read.chain(connection, row)})
     living = [facts_read.said(row) for row in linked.values() if row.erased_at is None]
     return Chosen(living, found.memories)
+
+
+def _session_names(value: str) -> list[str]:
+    """A session as its host names it and as we do, for every host; either may be given."""
+    return [value, *(session_key(host, value) for host in HOSTS)]
+
+
+def _tagged(connection: sqlite3.Connection, text: str) -> list[Said]:
+    """Facts with a tag that says it; what they state is looked through elsewhere."""
+    rows = [facts.by_id(connection, one) for one in forgetting.tagged(connection, text)]
+    return [facts_read.said(row) for row in rows if row is not None]
 
 
 def _by_id(connection: sqlite3.Connection, value: str) -> Chosen:
@@ -135,8 +158,10 @@ def _marks(app: App, by: str, value: str, chosen: Chosen) -> list[str]:
     """Bars the very statements, and the source, session or file where that was named."""
     make = app.store.marks.mark
     found = {make("text", text) for text in _words(chosen)}
-    if by in ("source", "session", "file"):
+    if by in ("source", "file"):
         found.add(make(by, value))
+    if by == "session":
+        found.update(make(by, name) for name in _session_names(value))
     return sorted(found - {""})
 
 
@@ -167,11 +192,23 @@ async def _propose(app: App, caller: Caller, change: AnyChange, out: Forgotten) 
 # -- erasing ----------------------------------------------------------------------------------
 
 
-async def _erase(
-    app: App, caller: Caller, out: Forgotten, marks: list[str], words: set[str]
-) -> None:
+async def _left(app: App, by: str, value: str, chosen: Chosen, out: Forgotten) -> Left:
+    """What to look for besides the facts and rules themselves."""
+    if by == "text" and not mask.is_findable(value):
+        out.notes.append("too short or too common to look for in logs: only facts and rules went")
+    words = Words(_words(chosen), value if by == "text" else "")
+    if by != "session":
+        return Left(words)
+    keys = _session_names(value)
+    out.notes.append("a session that is still open goes on being recorded")
+    times = await trio.to_thread.run_sync(scrub_sessions.times_of, app.store.home, keys)
+    return Left(words, frozenset(keys), frozenset(times))
+
+
+async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str], left: Left) -> None:
     """Erases at once what `out` names, and whatever proposals would bring it back as."""
-    proposed = await app.store.read(lambda connection: forgetting.proposed(connection, set(marks)))
+    find = partial(forgetting.proposed, marks=set(marks), says=left.words.says)
+    proposed = await app.store.read(find)
     change = Erase(
         actor=caller.actor,
         at=app.now(),
@@ -182,25 +219,29 @@ async def _erase(
     )
     applied = await app.snapshots.commit(change)
     out.seq = applied.seq
-    places = {touched.after.project for touched in applied.memories}
-    out.scrubbed = await _go_through(app, change.erasure, places, words)
+    places = {touched.after.project or USER for touched in applied.memories}
+
+    async def rebuild() -> None:
+        """Snapshots: an old base and tail still hold the text."""
+        if left.words.asked or left.sessions:
+            await app.snapshots.rebuild_all()  # fixes may have gone from any of them
+        else:
+            for place in sorted(places):
+                await app.snapshots.rebuild(place)
+
+    every = await app.store.left_by(change.erasure, left)
+    async with app.while_erasing(every):
+        out.scrubbed = await _erase_sessions(app, left)
+        out.scrubbed += await app.store.scrub(change.erasure, every, rebuild)
 
 
-async def _erase_session(app: App, session: str, out: Forgotten) -> None:
-    """The session's own ledger goes as a whole, whichever host it was."""
-    keys = [session_key(host, session) for host in HOSTS]
-    home = app.store.home
-    out.scrubbed += await trio.to_thread.run_sync(scrub.scrub_sessions, home, keys)
-    out.notes.append("a session that is still open goes on being recorded")
-
-
-async def _go_through(
-    app: App, erasure: str, places: set[str | None], words: set[str]
-) -> list[str]:
-    """The files' part of an erasing, also after a kill."""
-    for place in sorted(place or USER for place in places):
-        await app.snapshots.rebuild(place)  # the old base and tail still hold the text
-    return await app.store.scrub(erasure, words)
+async def _erase_sessions(app: App, left: Left) -> list[str]:
+    """The sessions' own files go as a whole, whichever host they were of."""
+    if not left.sessions:
+        return []
+    runs = await app.store.read(partial(scrub_sessions.runs_of, keys=left.sessions))
+    work = partial(scrub_sessions.scrub, app.store.home, sorted(left.sessions), runs)
+    return await trio.to_thread.run_sync(work)
 
 
 def _words(chosen: Chosen) -> set[str]:
@@ -214,10 +255,10 @@ async def resume(app: App) -> None:
     """Ends erasings that a kill interrupted. Run at start."""
     await trio.to_thread.run_sync(redo.finish, Path(app.store.home.ledgers))
     waiting = await app.store.read(forgetting.pending)
-    if waiting:
-        await app.snapshots.rebuild_all()
     for erasure, _, _ in waiting:
-        await app.store.scrub(erasure)
+        left = await app.store.left_by(erasure)
+        async with app.while_erasing(left):
+            await app.store.scrub(erasure, left, app.snapshots.rebuild_all)
 
 
 async def sweep(app: App) -> Forgotten:
@@ -232,7 +273,8 @@ async def sweep(app: App) -> Forgotten:
             facts=[row.id for row in found.facts], memories=[row.id for row in found.memories]
         )
         marks = _marks(app, "id", "", found)
-        await _erase(app, Caller(actor="terminal"), part, marks, _words(found))
+        left = Left(Words(_words(found)))
+        await _erase(app, Caller(actor="terminal"), part, marks, left)
         out.facts += part.facts
         out.memories += part.memories
 

@@ -170,3 +170,7 @@ class Worker(Protocol):
     async def run(self, job: AnyJob, result: type[R]) -> R:
         """Raises HmdError: `internal` where the job failed or its process died twice over it."""
         ...
+
+    async def renew(self) -> None:
+        """Gives up everything that was read, once the job at hand is done."""
+        ...

@@ -8,7 +8,8 @@ minutes.
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 
 import trio
@@ -225,6 +226,13 @@ class Learning:
     def _home(self) -> dict[str, str]:
         home = self.app.store.home
         return {"home": home.path, "machine": home.machine}
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """While content is erased nothing is read, and what the worker still holds of it goes."""
+        async with self._reading:
+            yield
+            await self.worker.renew()
 
     # -- the queue --
 

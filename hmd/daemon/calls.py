@@ -22,9 +22,11 @@ from hmd.core.snapshots import SnapshotList, SnapshotRef
 from hmd.daemon.fact_calls import FACT_CASES, look_after
 from hmd.daemon.learning_calls import LEARNING_CASES, QUEUE_CASES
 from hmd.daemon.log import Log
+from hmd.daemon.resident import Resident
 from hmd.daemon.services import Caller, StartWorker
 from hmd.kernel.address import Home
 from hmd.kernel.snapshot import USER
+from hmd.store.leftovers import Left
 from hmd.store.store import Store
 
 UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
@@ -57,6 +59,17 @@ class OpenedUseCases:
     def heard(self, session: str, kind: str, cwd: str) -> None:
         """An event was answered: what follows from it is learned later."""
         self.learning.hear(session, kind, cwd)
+
+    def let_erase(self, resident: Resident) -> None:
+        """Has what was erased taken out of memory as well."""
+
+        @asynccontextmanager
+        async def erasing(left: Left) -> AsyncIterator[None]:
+            async with self.learning.paused():
+                yield
+                await resident.erase(left)
+
+        self.app.while_erasing = erasing
 
     async def learn(self) -> None:
         """Learning in the background, until it is cancelled."""

@@ -166,6 +166,7 @@ class Daemon:
                 for problem in use_cases.app.store.problems:
                     self._log.line(problem)
                 services.store.opened(use_cases)
+                use_cases.let_erase(self._resident)
                 self._resident.recaller = use_cases.recall.fill
                 self._hooks.preparer = use_cases.recall.prepare
                 # All that is loaded stays: the collector, which holds up hook calls while it runs,

@@ -5,8 +5,13 @@ before each decision (two `stat` calls), and a turn folds whatever a stub append
 answer is the one a stub would have given from the same files.
 """
 
+import contextlib
+import os
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import trio
 
 from hmd.daemon.ledgers import Ledgers
 from hmd.daemon.places import Places
@@ -17,6 +22,10 @@ from hmd.kernel.project import Project, adopt
 from hmd.kernel.rules import Rules
 from hmd.kernel.snapshot import USER, Snapshot
 from hmd.kernel.turn import Turn
+
+if TYPE_CHECKING:  # at run time these are imported after the socket listens
+    from hmd.store.leftovers import Left
+    from hmd.store.mask import Words
 
 SESSIONS = 256
 SNAPSHOTS = 64  # each holds a descriptor
@@ -114,6 +123,27 @@ class Resident:
         for key, held in self._turns.items():
             self._save(key, held)
 
+    async def erase(self, left: "Left") -> None:
+        """Takes what was erased from files out of the turns as well, before one of them is written
+        down again. A turn at a time: hooks are answered in between."""
+        for key in list(self._turns):
+            if key in left.sessions:
+                self._turns.pop(key, None)
+                _remove(self.home.turn(key))
+            elif key in self._turns:
+                self._erase_from(key, left.words)
+            await trio.lowlevel.checkpoint()
+
+    def _erase_from(self, key: str, words: "Words") -> None:
+        held = self._turns[key]
+        data = bytearray(turn.dump(held))
+        spans = words.spans(bytes(data))
+        for start, length in spans:
+            data[start : start + length] = b"x" * length
+        if spans:
+            self._turns[key] = fresh = turn.load(bytes(data))
+            turn.write_checkpoint(fresh, self.home.turn(key))
+
     def close(self) -> None:
         for snapshot in self._snapshots.values():
             snapshot.close()
@@ -124,6 +154,11 @@ class Resident:
         turn.catch_up(held, self.home.ledger(key))  # our own last line is not folded in yet
         if held.offset != held.saved:
             turn.write_checkpoint(held, self.home.turn(key))
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
 
 
 def _read(path: str) -> bytes:

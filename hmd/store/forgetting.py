@@ -5,6 +5,7 @@ and of the proposals that speak of it. Files are `hmd.store.scrub`'s.
 """
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -157,9 +158,12 @@ def trashed_memories(
     return out
 
 
-def chosen_memories(connection: sqlite3.Connection, by: str, value: str) -> list[MemoryRow]:
-    """Current memories (not erased, not in the trash) that match as `facts_read.chosen` says."""
-    like = "%" + value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+def chosen_memories(
+    connection: sqlite3.Connection, by: str, value: str, *, trash: bool = False
+) -> list[MemoryRow]:
+    """Current memories (not erased; in the trash only with `trash`) that match as
+    `facts_read.chosen` says. A text also where a signature or an alias of it says it."""
+    like = _like(value)
     choices: dict[str, tuple[str, list[Any]]] = {
         "source": ("v.source_ref = ?", [value]),
         "session": (
@@ -171,32 +175,54 @@ def chosen_memories(connection: sqlite3.Connection, by: str, value: str) -> list
             "v.source_ref = ? OR substr(v.source_ref, 1, ?) = ?",
             [value, len(value) + 1, value + ":"],
         ),
-        "text": ("(v.summary || char(10) || v.details) LIKE ? ESCAPE '\\'", [like]),
+        "text": (
+            "(v.summary || char(10) || v.details || char(10) || v.knowledge) LIKE ?1 ESCAPE '\\' "
+            "OR (coalesce(v.sig, '') || v.aliases) LIKE ?2 ESCAPE '\\'",
+            [like, _like(_escaped(value))],
+        ),
     }
     where, values = choices[by]
+    living = "" if trash else "AND v.memory_id NOT IN (SELECT memory_id FROM trash)"
     found = connection.execute(
         "SELECT DISTINCT v.memory_id FROM memory_version v JOIN memory m ON m.id = v.memory_id "
-        f"WHERE ({where}) AND v.note <> 'erased' AND v.memory_id NOT IN "
-        "(SELECT memory_id FROM trash) ORDER BY v.memory_id",
+        f"WHERE ({where}) AND v.note <> 'erased' {living} ORDER BY v.memory_id",
         values,
     ).fetchall()
     rows = [memories.current(connection, memory) for (memory,) in found]
     return [row for row in rows if row is not None]
 
 
-def proposed(connection: sqlite3.Connection, marks: set[str]) -> list[str]:
+def _like(text: str) -> str:
+    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+def _escaped(text: str) -> str:
+    """As it stands inside a JSON value."""
+    return encode([text]).decode()[2:-2]
+
+
+def tagged(connection: sqlite3.Connection, text: str) -> list[str]:
+    """Ids of facts that are not erased and have a tag that says `text`."""
+    rows = connection.execute(
+        "SELECT id FROM fact WHERE tags LIKE ? ESCAPE '\\' AND erased_at IS NULL",
+        (_like(_escaped(text)),),
+    )
+    return [one for (one,) in rows]
+
+
+def proposed(
+    connection: sqlite3.Connection, marks: set[str], says: Callable[[str], bool]
+) -> list[str]:
     """Identifiers under which proposals that nobody accepted would record the same again."""
     out: list[str] = []
     for (stored,) in connection.execute(
         "SELECT changes FROM proposal WHERE state <> 'accepted' ORDER BY id"
     ):
         for change in decode_changes(stored):
-            if isinstance(change, AddMemory) and marks.intersection(change.marks):
-                out.append(change.memory)
-            elif isinstance(change, (RememberFact, ReviseFact)) and marks.intersection(
-                change.marks
-            ):
-                out.append(change.fact)
+            if not isinstance(change, (AddMemory, RememberFact, ReviseFact)):
+                continue
+            if marks.intersection(change.marks) or says(encode(change.content).decode()):
+                out.append(change.memory if isinstance(change, AddMemory) else change.fact)
     return out
 
 

@@ -5,7 +5,7 @@ daemon alone opens a store to write, under the home's lock.
 """
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +24,7 @@ from hmd.kernel.address import Home
 from hmd.store import apply, db, memories, migrate, projects, proposals, recover, scrub
 from hmd.store.apply import Applied
 from hmd.store.journal import Journal
+from hmd.store.leftovers import NOTHING_LEFT, Left
 from hmd.store.tombstones import Marks
 
 T = TypeVar("T")
@@ -165,18 +166,30 @@ class Store:
         self._last_backup = now
         return path
 
-    async def scrub(self, erasure: str, words: Iterable[str] = ()) -> list[str]:
-        """Removes the content of an erasing from database pages, journal, backups and files;
-        returns their paths. `words` are looked for besides what the journal says. Done twice it
-        does nothing the second time."""
+    async def left_by(self, erasure: str, left: Left = NOTHING_LEFT) -> Left:
+        """`left`, and every text of what was erased that the journal still holds."""
+        wanted = await self.read(lambda connection: scrub.task(connection, erasure))
+        if wanted is None:
+            return left
+        told = await trio.to_thread.run_sync(scrub.words_of, self._journal, wanted)
+        return left._replace(words=left.words.add(told))
+
+    async def scrub(
+        self, erasure: str, left: Left, rebuild: Callable[[], Awaitable[object]]
+    ) -> list[str]:
+        """Removes the content of an erasing, and what `left_by` says, from database pages, journal,
+        backups and files; returns their paths. `rebuild` makes files anew that are made from rows.
+        Done twice it does nothing the second time. Raises HmdError: it is tried again at the next
+        start."""
         wanted = await self.read(lambda connection: scrub.task(connection, erasure))
         if wanted is None:
             return []
         async with self._copying:  # a copy that is being made would keep what goes
-            run = trio.to_thread.run_sync
-            found = set(words) | await run(scrub.words_of, self._journal, wanted)
-            await self._db.write(lambda connection: scrub.episodes(connection, found))
-            changed = await run(scrub.files, self.home, self._journal, wanted, found)
+            await self._db.write(lambda connection: scrub.rows(connection, left))
+            await rebuild()
+            changed = await trio.to_thread.run_sync(
+                scrub.files, self.home, self._journal, wanted, left
+            )
             await self._db.write(lambda connection: scrub.done(connection, wanted))
         return changed
 

@@ -21,6 +21,8 @@ from hmd.core.proposals import ProposalRef
 from hmd.core.times import format_time
 from hmd.kernel.address import session_key
 from hmd.store import redo
+from hmd.store.leftovers import NOTHING_LEFT
+from hmd.store.store import Store
 from tests.app.conftest import Place
 from tests.store.helpers import dump, remove_database
 
@@ -260,7 +262,7 @@ async def test_an_erasing_that_was_killed_is_ended_at_the_next_start(
         return []
 
     with monkeypatch.context() as patched:
-        patched.setattr(forget, "_go_through", killed)
+        patched.setattr(Store, "scrub", killed)
         async with place.opened() as app:
             await erased(place, app)
     home = Path(place.home.path)
@@ -268,7 +270,11 @@ async def test_an_erasing_that_was_killed_is_ended_at_the_next_start(
     async with place.opened() as app:
         await forget.resume(app)
         assert copies(home, SECRET) == []
-        assert await app.store.scrub("f" * 32) == []
+        assert await app.store.scrub("f" * 32, NOTHING_LEFT, nothing) == []
+
+
+async def nothing() -> None:
+    """There are no files to make anew."""
 
 
 def test_an_interrupted_overwrite_is_ended(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from hmd.kernel import turn
 from hmd.kernel.address import Home, session_key
 from hmd.kernel.answer import answer
 from hmd.kernel.files import FileSources
+from hmd.store.leftovers import Left
+from hmd.store.mask import Words
 from hmd.store.snapshot_file import append_tail, write_base
 from tests.kernel.rulebook import rule
 
@@ -196,3 +198,25 @@ def test_snapshots_beyond_the_bound_are_closed(
     ]  # fmt: skip
     world.resident.close()
     assert all(snapshot is not None and snapshot._fd < 0 for snapshot in opened)
+
+
+async def test_what_is_erased_leaves_the_turns_in_memory(tmp_path: Path) -> None:
+    """Guards against a checkpoint that writes down again what was erased from every file."""
+    home = Home(str(tmp_path / "home"))
+    resident = Resident(home, KERNEL)
+    for name in ("one", "two", "three"):
+        held = resident.turn(name)
+        text = "plain words" if name == "three" else "the secret of the mill"
+        held.calls.append({"input": f"cat '{text}'"})
+        held.seen["e"] = [1, "d", ["", f"so {text} it is", "", ""]]
+        held.offset = 7
+    resident.save_all()
+    await resident.erase(Left(Words((), "The Secret of the Mill"), frozenset(["two"])))
+    assert not Path(home.turn("two")).exists()
+    assert b"secret" not in Path(home.turn("one")).read_bytes()
+    assert resident.turn("one").offset == 7 and len(resident.turn("one").calls) == 1
+    assert resident.turn("two").calls == []
+    assert resident.turn("three").calls == [{"input": "cat 'plain words'"}]
+    resident.save_all()
+    files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+    assert [path for path in files if b"secret" in path.read_bytes()] == []

@@ -73,6 +73,10 @@ def change(text: str, at: int = NOW) -> RememberFact:
     return RememberFact(actor="terminal", at=at, fact=ids.new_id(), content=content)
 
 
+async def nothing() -> None:
+    """There are no files to make anew."""
+
+
 async def known(home: Home) -> tuple[list[str], list[str]]:
     """(facts, problems) of a home that is opened anew."""
     async with Store.open(home, FakeClock(), "kernel") as store:
@@ -134,7 +138,7 @@ trio.run(opened, work)
 @pytest.mark.parametrize(
     "where",
     [
-        "forget._go_through = die",  # the change is made, no file was touched
+        "Store.scrub = die",  # the change is made, no file was touched
         "os.pwrite = die",  # files are gone through, none was overwritten
         "redo._carry_out = die",  # what is to be written into the journal is known
     ],
@@ -157,7 +161,7 @@ trio.run(opened, work)
         (pending,) = await store.read(
             lambda one: one.execute("SELECT id FROM erasure WHERE done_at IS NULL").fetchall()
         )
-        await store.scrub(pending[0])
+        await store.scrub(pending[0], await store.left_by(pending[0]), nothing)
     assert await known(home) == (sorted(told), [])
     text = b"the secret of the mill"
     left = [path for path in Path(home.path).rglob("*") if path.is_file()]
