@@ -1,22 +1,23 @@
 """Connections to the database: one that writes, one that only reads, each in its own thread.
 
-aiosqlite opens and closes under trio by way of trio-asyncio, which is known here and nowhere else.
 Work is handed over as whole functions that run in aiosqlite's own thread with the plain connection,
-and each result comes back to the waiting task directly: by way of an asyncio future and task it took
-more than twice as long (0.25 ms against 0.1), which was most of a small answer's time. A function
-that was begun runs to its end, whatever is cancelled.
+and each result comes back to the waiting trio task directly: by way of an asyncio loop it took more
+than twice as long (0.25 ms against 0.1), which was most of a small answer's time, and what joins
+such a loop to trio does not exist for every Python that is served. A function that was begun runs
+to its end, whatever is cancelled.
 """
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import aiosqlite
 import outcome
 import trio
-import trio_asyncio
+from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 from hmd.core.errors import HmdError
 
@@ -42,14 +43,37 @@ _NETWORK = frozenset(
 class _Thread(aiosqlite.Connection):
     """aiosqlite's thread and queue, fed whole functions instead of single statements."""
 
+    async def open(self) -> None:
+        """Starts the thread, which makes its connection. Raises what that raises."""
+        self._thread.start()
+        try:
+            self._connection = await self._call(self._connector)
+        except BaseException:
+            self._leave()
+            raise
+
+    async def end(self) -> None:
+        """Closes the connection, after all that is queued, and ends the thread."""
+        connection, self._connection = self._conn, None
+        try:
+            await self._call(connection.close)
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._tx.put_nowait((None, lambda: _STOP_RUNNING_SENTINEL))
+
     async def run(self, work: Work[T]) -> T:
         """The result of `work`, which cannot be cancelled once it is queued. No checkpoint."""
         connection: sqlite3.Connection = self._conn  # raises ValueError where it was closed
+        return await self._call(partial(work, connection))
+
+    async def _call(self, function: Callable[[], T]) -> T:
         task = trio.lowlevel.current_task()
         wake = trio.lowlevel.current_trio_token().run_sync_soon
 
         def there() -> None:
-            wake(trio.lowlevel.reschedule, task, outcome.capture(work, connection))
+            wake(trio.lowlevel.reschedule, task, outcome.capture(function))
 
         # Without a future: aiosqlite's thread then calls the function and reports to nobody.
         self._tx.put_nowait((None, there))
@@ -93,30 +117,18 @@ async def open_database(
 
     They must return connections in autocommit mode. What they raise is raised here.
     """
-    failure: Exception | None = None
-    async with trio_asyncio.open_loop() as loop:
-        threads: list[_Thread] = []
-        try:
-            for connect in (connect_writer, connect_reader):
-                thread = _Thread(connect, iter_chunk_size=64)
-                with trio.CancelScope(shield=True):
-                    await loop.run_aio_coroutine(_opened(thread))
-                threads.append(thread)
-            yield Database(*threads)
-        except Exception as error:
-            failure = error  # raised below: the loop would wrap it into an exception group
-        finally:
-            with trio.CancelScope(shield=True):
-                for thread in reversed(threads):
-                    await loop.run_aio_coroutine(thread.close())
-    if isinstance(failure, sqlite3.Error):
-        raise translate(failure) from failure
-    if failure is not None:
-        raise failure
-
-
-async def _opened(thread: _Thread) -> None:
-    await thread
+    threads: list[_Thread] = []
+    try:
+        for connect in (connect_writer, connect_reader):
+            thread = _Thread(connect, iter_chunk_size=64)
+            await thread.open()
+            threads.append(thread)
+        yield Database(*threads)
+    except sqlite3.Error as error:
+        raise translate(error) from error
+    finally:
+        for thread in reversed(threads):
+            await thread.end()
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:

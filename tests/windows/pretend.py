@@ -56,7 +56,7 @@ def pretend() -> None:
     """Call it before any module of ours is imported."""
     assert not [name for name in sys.modules if name.split(".")[0] in ("hmd", "client")]
     load_what_is_not_ours(
-        "trio trio_asyncio msgspec sqlite3 aiosqlite typer rich.console rich.table rich.live"
+        "trio msgspec sqlite3 aiosqlite typer rich.console rich.table rich.live"
         " asyncio subprocess socket shutil tempfile getpass platform plistlib http.client tomllib"
         " argparse webbrowser concurrent.futures difflib glob".split()
     )
