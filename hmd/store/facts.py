@@ -49,7 +49,6 @@ SELECT = (
     "FROM fact f LEFT JOIN fact_access a ON a.fact_id = f.id "
 )
 _LISTS = frozenset(["tags", "links"])
-_FLAGS = frozenset(["sensitive", "pinned", "archived"])
 
 _encode = msgspec.json.encode
 _strings = msgspec.json.Decoder(list[str]).decode
@@ -362,17 +361,31 @@ def find(connection: sqlite3.Connection, name: str) -> FactRow:
 
 
 def row_of(values: tuple[Any, ...]) -> FactRow:
-    fields: dict[str, Any] = dict(zip(_COLUMNS, values, strict=False))
-    project, worktree, session, host = (fields.pop(name) for name in _ORIGIN)
-    fields["project"] = fields.pop("project_id")
-    fields["superseded_by"] = fields["superseded_by"] or ""
-    del fields["seq"]
-    for name in _FLAGS:
-        fields[name] = bool(fields[name])
-    for name in _LISTS:
-        fields[name] = _strings(fields[name])
+    """A row as `SELECT` gives it."""
+    # Written out: this runs for every fact of every answer, and takes a third of the time so.
+    (
+        number, name, project, _seq, actor, authority,
+        subject, predicate, fact, details, confidence, importance, kind, evidence, source_agent,
+        source_ref, commit, path, blob, tags, links, sensitive,
+        origin_project, origin_worktree, origin_session, origin_host,
+        valid_from, valid_to, recorded_at, superseded_by, closed_at, closed_tx, retracted_at,
+        erased_at,
+        pinned, archived, freshness, checked_at, checked_head, accessed_at,
+    ) = values  # fmt: skip
     return FactRow(
-        **fields,
-        origin=Origin(project=project, worktree=worktree, session=session, host=host),
-        accessed_at=values[len(_COLUMNS)],
-    )
+        number=number, id=name, project=project, actor=actor, authority=authority,
+        subject=subject, predicate=predicate, fact=fact, details=details, confidence=confidence,
+        importance=importance, kind=kind, evidence=evidence, source_agent=source_agent,
+        source_ref=source_ref, commit=commit, path=path, blob=blob,
+        tags=[] if tags == "[]" else _strings(tags), links=[] if links == "[]" else _strings(links),
+        sensitive=sensitive != 0,
+        origin=Origin(
+            project=origin_project, worktree=origin_worktree, session=origin_session,
+            host=origin_host,
+        ),
+        valid_from=valid_from, valid_to=valid_to, recorded_at=recorded_at,
+        superseded_by=superseded_by or "", closed_at=closed_at, closed_tx=closed_tx,
+        retracted_at=retracted_at, erased_at=erased_at, pinned=pinned != 0,
+        archived=archived != 0, freshness=freshness, checked_at=checked_at,
+        checked_head=checked_head, accessed_at=accessed_at,
+    )  # fmt: skip
