@@ -33,6 +33,7 @@ SLACK_S = 2.0  # beyond the method's own deadline
 MOST_STARTS = 2
 BUSY_PAUSE_S = 0.1
 BUSY_TRIES = 20
+_PERHAPS_DONE = "look whether it was done before repeating it"
 
 # How a daemon is found.
 READY, ABSENT, UNREACHABLE = "ready", "absent", "unreachable"
@@ -40,6 +41,10 @@ READY, ABSENT, UNREACHABLE = "ready", "absent", "unreachable"
 
 class _Absent(Exception):
     """Nobody listens: the request has reached no one."""
+
+
+class _Late(Exception):
+    """No whole answer came in time."""
 
 
 class _Broken(Exception):
@@ -96,7 +101,7 @@ def probe(home: Home, timeout: float = 1.0) -> str:
         _exchange(home.socket, frame.request(frame.CALL, header, b"{}"), timeout)
     except _Absent:
         return ABSENT
-    except (_Broken, HmdError):
+    except (_Broken, _Late, HmdError):
         return UNREACHABLE
     return READY
 
@@ -124,6 +129,13 @@ def _deliver(
             status, data = _exchange(home.socket, request, timeout)
         except _Absent:
             status = frame.LEAVE
+        except _Late:
+            raise HmdError(
+                "busy",
+                f"the daemon did not answer within {timeout:g} s",
+                home.socket,
+                "see: hmctl doctor" if contract.retry_safe else _PERHAPS_DONE,
+            ) from None
         except _Broken:
             broken += 1
             if not contract.retry_safe or broken > 1:
@@ -131,7 +143,7 @@ def _deliver(
                     "busy",
                     f"the daemon went away before it answered '{contract.name}'",
                     home.socket,
-                    "" if contract.retry_safe else "look whether it was done before repeating it",
+                    "" if contract.retry_safe else _PERHAPS_DONE,
                 ) from None
             status = frame.RETRY
         if status == frame.LEAVE:
@@ -165,7 +177,7 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
         try:
             sock.sendall(request)
         except TimeoutError as error:
-            raise _late(address, timeout) from error
+            raise _Late from error
         except OSError:
             pass  # it may have answered before it hung up
         data = bytearray()
@@ -174,7 +186,7 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
                 sock.settimeout(max(0.001, end - time.monotonic()))
                 piece = sock.recv(1 << 20)
             except TimeoutError as error:
-                raise _late(address, timeout) from error
+                raise _Late from error
             except OSError as error:
                 raise _Broken from error
             data += piece
@@ -192,12 +204,6 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
 def _kept_away(address: str) -> HmdError:
     """Another user's socket, or a sandbox around this process: doctor tells which."""
     return HmdError("refused", "the socket must not be used from here", address, "hmctl doctor")
-
-
-def _late(address: str, timeout: float) -> HmdError:
-    return HmdError(
-        "busy", f"the daemon did not answer within {timeout:g} s", address, "see: hmctl doctor"
-    )
 
 
 def _error(data: bytes) -> HmdError:

@@ -15,6 +15,7 @@ import trio
 from hmd import __version__ as VERSION
 from hmd.core.answers import Pong
 from hmd.core.errors import HmdError
+from hmd.core.patience import PATIENCE, Patience
 from hmd.daemon.build import supersedes
 from hmd.daemon.services import Caller, Services
 from hmd.daemon.status import status
@@ -62,7 +63,9 @@ class Handlers:
             use_cases = await services.store.get()
             if not method.mutates:
                 return await use_cases.run(method.name, caller, given)
-            # Once begun a change runs to its end: journal, database and snapshot go together.
+            # Once begun a change runs to its end: journal, database and snapshot go together. One
+            # that its caller no longer waits for is not begun.
+            PATIENCE.set(Patience(seconds))
             with trio.CancelScope(shield=True):
                 return await use_cases.run(method.name, caller, given)
         raise _late(method)

@@ -17,6 +17,7 @@ from hmd.core.clock import Clock
 from hmd.core.errors import HmdError
 from hmd.core.memory import MemoryRow
 from hmd.core.memory_calls import MemoryFilter, MemoryHistory, MemoryList, MemoryView
+from hmd.core.patience import PATIENCE, Patience
 from hmd.core.projects import ProjectRow
 from hmd.core.proposals import ProposalFilter, ProposalRow
 from hmd.core.status import Counts, StoreStatus
@@ -102,14 +103,18 @@ class Store:
     async def apply(self, change: AnyChange) -> Applied:
         """Makes `change` last. Raises HmdError; nothing was changed then.
 
-        Once begun it runs to its end, whatever happens to the caller.
+        Once begun it runs to its end, whatever happens to the caller. It is not begun where its
+        caller has been told meanwhile that it was not done (`hmd.core.patience`).
         """
         if self._newer:
             raise HmdError(
                 "newer", self._newer, self.home.database, "upgrade hmd to change anything"
             )
         stamped = self.marks.stamp(change)
-        applied = await self._db.write(lambda connection: self._apply(connection, stamped))
+        patience = PATIENCE.get()
+        applied = await self._db.write(
+            lambda connection: self._apply(connection, stamped, patience)
+        )
         if len(self._accessed) >= MOST_UNWRITTEN:
             await self._write_accesses()
         if change.at - self._last_backup >= BACKUP_EVERY_MS and self._background is not None:
@@ -117,8 +122,12 @@ class Store:
             self._background.start_soon(self._try_backup)
         return applied
 
-    def _apply(self, connection: sqlite3.Connection, change: AnyChange) -> Applied:
+    def _apply(
+        self, connection: sqlite3.Connection, change: AnyChange, patience: Patience | None
+    ) -> Applied:
         def work() -> Applied:
+            if patience is not None:
+                patience.begin()
             newest = max(apply.get_meta(connection, "applied_seq"), self._journal.last_seq)
             applied = apply.apply_change(connection, newest + 1, change)
             # Last: what the database refuses must not be in the journal.
@@ -132,6 +141,8 @@ class Store:
                 self._journal.undo()
                 raise
 
+        if patience is not None:
+            patience.check()  # those behind it need not wait for a lock in vain
         return db.transaction(connection, work, commit)
 
     async def operate(self, work: Callable[[sqlite3.Connection], T]) -> T:
