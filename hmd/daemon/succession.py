@@ -26,6 +26,9 @@ POLL_S = 0.1
 PING_TIMEOUT_S = 0.5
 INHERIT_S = 30.0  # longer than an owner that hands over drains
 INHERIT_POLL_S = 0.01
+# After a longer pause between two looks waiting begins anew: on a machine that was suspended, or so
+# busy that we were held up, the owner has had no time either.
+PAUSE_S = 1.0
 
 
 class Surroundings(Protocol):
@@ -95,14 +98,30 @@ def contend(world: Surroundings, patience: Patience, *, may_end: bool) -> str:
     return BLOCKED
 
 
+class Waited:
+    """How long this process has been waiting, awake, in seconds."""
+
+    def __init__(self, world: Surroundings) -> None:
+        self._world = world
+        self._last = world.now()
+        self._seconds = 0.0
+
+    def reached(self, seconds: float) -> bool:
+        """Call it at every look."""
+        now = self._world.now()
+        pause, self._last = now - self._last, now
+        self._seconds = self._seconds + pause if pause <= PAUSE_S else 0.0
+        return self._seconds >= seconds
+
+
 def _wait(world: Surroundings, seconds: float, *, served: bool = True) -> str:
-    end = world.now() + seconds
+    waited = Waited(world)
     while True:
         if world.take_lock():
             return OWN
         if served and world.owner_answers():
             return SERVED
-        if world.now() >= end:
+        if waited.reached(seconds):
             return ""
         world.sleep(POLL_S)
 
@@ -124,13 +143,13 @@ def take_over(world: Surroundings, seconds: float) -> bool:
 def wait_for_lock(world: Surroundings, predecessor: OwnerRecord | None, seconds: float) -> str:
     """For the successor that an owner has started: `own` once it has left, `served` where another
     process was faster, or where it has not left in time."""
-    end = world.now() + seconds
+    waited = Waited(world)
     before = (predecessor.pid, predecessor.start) if predecessor else None
     while not world.take_lock():
         owner = world.owner()
         if owner is not None and (owner.pid, owner.start) != before:
             return SERVED
-        if world.now() >= end:
+        if waited.reached(seconds):
             world.say("the daemon that asked for a successor has not left; it goes on")
             return SERVED
         world.sleep(INHERIT_POLL_S)

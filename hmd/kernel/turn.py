@@ -89,7 +89,8 @@ class Turn:
         """Whether a hold's wave of identical calls still runs at time `at`."""
         if hold[1]:
             return False
-        return self.batches or at - hold[0] < WAVE
+        # In either direction: a clock that was set back must not hold a wave open for a day.
+        return self.batches or abs(at - hold[0]) < WAVE
 
 
 def hold_key(agent: str, memory_id: str, key: str) -> str:

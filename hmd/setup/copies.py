@@ -169,6 +169,6 @@ def _drop_others(home: Home, keep: set[str]) -> None:
     for entry in os.scandir(home.app):
         if not entry.is_dir() or entry.name in keep:
             continue
-        fresh = time.time() - entry.stat().st_mtime < _ABANDONED_S
+        fresh = abs(time.time() - entry.stat().st_mtime) < _ABANDONED_S
         if not (entry.name.startswith(".new-") and fresh):
             shutil.rmtree(entry.path, ignore_errors=True)

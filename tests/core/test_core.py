@@ -38,9 +38,32 @@ def test_clock_set_back_keeps_rising(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SystemClock()
     before = clock.now_ms()
     monkeypatch.setattr(time, "time_ns", lambda: 1_000_000)
-    assert clock.now_ms() == before + 1
-    clock.observe(before + 1000)
-    assert clock.now_ms() == before + 1001
+    assert before < clock.now_ms() < before + 60_000
+    clock.observe(before + 100_000)
+    assert before + 100_000 < clock.now_ms() < before + 160_000
+
+
+def test_time_goes_on_while_the_wall_is_behind() -> None:
+    """Guards everything that is due at a time after a wall that was a day ahead was set right: it
+    comes, in order, at half the pace, until the wall has caught up and leads again."""
+    hour = 3_600_000
+    wall, passed = 100 * hour, 0
+    clock = SystemClock(lambda: wall * 1_000_000, lambda: passed * 1_000_000)
+    assert clock.now_ms() == 100 * hour
+    wall += 24 * hour  # set wrong
+    begin = clock.now_ms()
+    assert begin == 124 * hour
+    wall -= 24 * hour  # and right again
+    times = []
+    for _ in range(60):
+        wall, passed = wall + hour, passed + hour
+        times += [clock.now_ms(), clock.peek_ms()]
+    assert times == sorted(times)
+    assert times[1] - begin == hour // 2 and times[3] - begin == hour
+    assert times[-1] == wall == 160 * hour
+    clock.observe(wall + 10)
+    wall, passed = wall + 2, passed + 2
+    assert clock.now_ms() in (160 * hour + 11, 160 * hour + 12)
 
 
 def test_fake_clock_follows_its_wall() -> None:

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from hmd.daemon.lifecycle import OwnerRecord
-from hmd.daemon.succession import BLOCKED, OWN, SERVED, Patience, contend, take_over
+from hmd.daemon.succession import (
+    BLOCKED,
+    OWN,
+    SERVED,
+    Patience,
+    contend,
+    take_over,
+    wait_for_lock,
+)
 
 
 @dataclass
@@ -129,3 +137,40 @@ def test_a_managed_daemon_asks_the_owner_to_go_and_waits() -> None:
     assert not take_over(stranger, 2) and stranger.signals == []
     free = World(free_at=0)
     assert take_over(free, 2) and free.signals == []
+
+
+@dataclass
+class Sleeper(World):
+    """A machine that is suspended at some time of its own, for hours; afterwards its owner needs
+    a moment to answer, as it does at any time."""
+
+    suspended_at: float = float("inf")
+    answers_after: float = 1.5
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        if self.time >= self.suspended_at:
+            self.suspended_at = float("inf")
+            self.time += 8 * 3600
+            self.answers_at = self.time + self.answers_after
+
+
+@pytest.mark.parametrize("suspended_at", [0.1, 15.0, 29.9, 30.1, 31.5])
+def test_nobody_is_ended_because_the_machine_slept(suspended_at: float) -> None:
+    """Guards a healthy owner: hours pass between two looks of a candidate, before or after it has
+    woken the owner, and are no silence."""
+    world = Sleeper(suspended_at=suspended_at)
+    assert contend(world, Patience(), may_end=True) == SERVED
+    assert world.signals == ([] if suspended_at < 30 else [signal.SIGCONT])
+
+
+def test_a_successor_waits_for_an_owner_that_slept_too() -> None:
+    """Guards a hand-over that the machine's sleep came between."""
+    world = Sleeper(suspended_at=5.0)
+    before = OwnerRecord(77, "start", "", 0, "", "")
+
+    def freed() -> bool:
+        return world.time >= world.answers_at
+
+    world.take_lock = freed  # type: ignore[method-assign]
+    assert wait_for_lock(world, before, 30.0) == OWN and not world.said

@@ -53,6 +53,14 @@ def test_a_host_without_batches_ends_a_wave_by_time() -> None:
     assert session.call("npm test", batch=False).decision == ""
 
 
+def test_a_clock_that_is_set_back_ends_a_wave_too() -> None:
+    """Guards against a call that stays blocked until the wall is where it has been before."""
+    session = Session(rule(1, NPM, level="soft_deny"))
+    assert session.call("npm test", batch=False).decision == "deny"
+    session.at -= 86_400_000
+    assert session.call("npm test", batch=False).decision == ""
+
+
 def test_confirm_asks_where_somebody_can_answer_and_holds_where_nobody_can() -> None:
     session = Session(rule(1, PUSH, level="confirm"))
     asked = session.call("git push")

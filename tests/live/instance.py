@@ -22,12 +22,16 @@ from hmd.kernel.address import Home
 from hmd.setup import copies
 
 ROOT = Path(__file__).parents[2]
-_OTHER_VERSION = """
-import hmd
-hmd.__version__ = {!r}
+_RUN = """
 from hmd.daemon.main import run
 run()
 """
+_OTHER_VERSION = (
+    """
+import hmd
+hmd.__version__ = {!r}"""
+    + _RUN
+)
 PATIENCE_S = 20.0  # how long a test waits for what must happen; it decides only about failure
 
 
@@ -74,14 +78,18 @@ class Instance:
         environ: dict[str, str] | None = None,
         wait: bool = True,
         version: str = "",
+        before: str = "",
     ) -> "tuple[subprocess.Popen[bytes], int]":
         """A daemon process and the reading end of its readiness pipe (-1 without `wait`).
 
-        `version` makes it believe that it is of another version.
+        `version` makes it believe that it is of another version; `before` is code that it runs
+        first.
         """
         argv = [*command(self.home.path), *options]
         if version:
             argv[argv.index("-m") : argv.index("-m") + 2] = ["-c", _OTHER_VERSION.format(version)]
+        elif before:
+            argv[argv.index("-m") : argv.index("-m") + 2] = ["-c", before + _RUN]
         reading, writing = os.pipe()
         if wait:
             argv += ["--ready-fd", str(writing)]
@@ -101,10 +109,14 @@ class Instance:
         return process, reading
 
     def start(
-        self, *options: str, environ: dict[str, str] | None = None, version: str = ""
+        self,
+        *options: str,
+        environ: dict[str, str] | None = None,
+        version: str = "",
+        before: str = "",
     ) -> "subprocess.Popen[bytes]":
         """A daemon that has said it is ready."""
-        process, reading = self.candidate(*options, environ=environ, version=version)
+        process, reading = self.candidate(*options, environ=environ, version=version, before=before)
         words = self.words(reading)
         assert words == READY, f"the daemon did not get ready: {words!r}\n{self.log()}"
         return process
@@ -176,14 +188,15 @@ class Instance:
         Path(self.home.app_current).write_text(build, encoding="utf-8")
 
     def hook(
-        self, event: str, payload: "dict[str, Any] | bytes", **environ: str
+        self, event: str, payload: "dict[str, Any] | bytes", before: str = "", **environ: str
     ) -> "subprocess.CompletedProcess[bytes]":
-        """Runs the installed hook entry as a host does; returns when it has ended."""
+        """Runs the installed hook entry as a host does, after the code `before`; returns when it
+        has ended."""
         from client.boot import BOOT
 
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return subprocess.run(
-            [sys.executable, "-I", "-S", "-c", BOOT, self.home.path, event],
+            [sys.executable, "-I", "-S", "-c", before + BOOT, self.home.path, event],
             input=data,
             env={**self.environ, **environ},
             capture_output=True,
