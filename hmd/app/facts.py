@@ -5,9 +5,7 @@ Agents record facts themselves, as their own; what a person said they can only p
 """
 
 import re
-from collections.abc import Awaitable, Callable
 
-import trio
 from msgspec import UNSET
 
 from hmd.app import anchors
@@ -98,38 +96,11 @@ async def remember(app: App, caller: Caller, draft: FactDraft) -> FactOutcome:
         valid_from=valid_from,
         valid_to=valid_to,
     )
-    outcome = FactOutcome()
-
-    async def record() -> None:
-        nonlocal outcome
-        outcome = await _make(app, change)
-
-    async def compare() -> None:
-        similar.extend(await _similar(app, subject, fact, WARNED_SIMILAR + 1, 0.5))
-
-    similar: list[Similar] = []
-    # While the journal's line goes to disk there is time to look around.
-    await both(record, compare)
+    outcome = await _make(app, change)
+    similar = await _similar(app, subject, fact, WARNED_SIMILAR + 1, 0.5)
     outcome.similar = [one for one in similar if one.id != change.fact][:WARNED_SIMILAR]
     outcome.notes += _advice(content, outcome.similar)
     return outcome
-
-
-async def both(*work: Callable[[], Awaitable[None]]) -> None:
-    """Runs them side by side and raises the first error as it is, not in a group."""
-    failures: list[Exception] = []
-
-    async def guarded(one: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await one()
-        except Exception as error:
-            failures.append(error)
-
-    async with trio.open_nursery() as nursery:
-        for one in work:
-            nursery.start_soon(guarded, one)
-    if failures:
-        raise failures[0]
 
 
 async def revise(app: App, caller: Caller, wanted: FactRevision) -> FactOutcome:

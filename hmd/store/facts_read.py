@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from hmd.core.errors import HmdError
 from hmd.core.fact_queries import (
     FactDiff,
@@ -24,16 +26,19 @@ from hmd.store.facts import SELECT, row_of
 
 TOP_SUBJECTS = 10
 
+_integers = msgspec.json.Decoder(list[int]).decode
+
 # Facts of forgotten projects are on no surface.
 _VISIBLE = (
     "(f.project_id IS NULL OR f.project_id NOT IN "
     "(SELECT p.id FROM project p WHERE p.forgotten_at IS NOT NULL))"
 )
 # Half-open everywhere: true from its first millisecond, no longer in its last.
-_NOW = (
-    "f.superseded_by IS NULL AND f.retracted_at IS NULL AND f.erased_at IS NULL "
+_STANDING = (
+    "f.superseded_by IS NULL AND f.erased_at IS NULL "
     "AND f.valid_from <= :valid AND (f.valid_to IS NULL OR f.valid_to > :valid)"
 )
+_NOW = f"{_STANDING} AND f.retracted_at IS NULL"
 _THEN = (
     "f.recorded_at <= :known AND f.valid_from <= :valid "
     "AND (f.valid_to IS NULL OR f.valid_to > :valid) "
@@ -242,17 +247,13 @@ def _events(connection: sqlite3.Connection, row: FactRow) -> list[FactEvent]:
 def stats(connection: sqlite3.Connection, now: int, schema: int) -> FactStats:
     """Counts, and the subjects with most current beliefs, by count and then name."""
     today = present(connection, now)
-    subjects = connection.execute(
-        "SELECT f.subject, count(*) FROM fact f INDEXED BY fact_current "
-        f"WHERE {_NOW} GROUP BY f.subject",
-        {"valid": today},
-    ).fetchall()
-    if hidden := _hidden(connection, today):
-        subjects = [(name, count - hidden.get(name, 0)) for name, count in subjects]
+    found = _living_by_subject(connection, today)
+    for name, count in _hidden(connection, today).items():
+        found[name] -= count
     gone, erased = connection.execute(
         "SELECT count(*), count(erased_at) FROM fact WHERE retracted_at IS NOT NULL"
     ).fetchone()
-    subjects = sorted((row for row in subjects if row[1]), key=lambda row: (-row[1], row[0]))
+    subjects = sorted((row for row in found.items() if row[1]), key=lambda row: (-row[1], row[0]))
     return FactStats(
         total=_number(connection, "SELECT count(*) FROM fact"),
         current=sum(count for _, count in subjects),
@@ -268,6 +269,27 @@ def stats(connection: sqlite3.Connection, now: int, schema: int) -> FactStats:
             SubjectCount(subject=name, count=count) for name, count in subjects[:TOP_SUBJECTS]
         ],
     )
+
+
+def _living_by_subject(connection: sqlite3.Connection, valid: int) -> dict[str, int]:
+    """How many facts that are neither replaced nor forgotten were true at `valid`, by subject.
+
+    Two indices answer without a look at rows: what stands at all, less what is in the trash.
+    """
+    found = connection.execute(
+        "SELECT f.subject, count(*) FROM fact f INDEXED BY fact_current "
+        f"WHERE {_STANDING} GROUP BY 1",
+        {"valid": valid},
+    )
+    counts = dict(found.fetchall())
+    trash = connection.execute(
+        "SELECT f.subject, count(*) FROM fact f INDEXED BY fact_retracted "
+        f"WHERE f.retracted_at IS NOT NULL AND {_STANDING} GROUP BY 1",
+        {"valid": valid},
+    )
+    for name, count in trash.fetchall():
+        counts[name] -= count
+    return counts
 
 
 def _hidden(connection: sqlite3.Connection, today: int) -> dict[str, int]:
@@ -293,25 +315,32 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 def about(
     connection: sqlite3.Connection, subject: str, now: int, limit: int, may: Callable[[int], bool]
 ) -> list[tuple[str, int, str]]:
-    """(id, number, statement) of the newest `limit` current beliefs about exactly `subject` whose
-    sketches `may` lets through."""
-    found = connection.execute(
-        f"SELECT f.number, f.sketch FROM fact f INDEXED BY fact_current WHERE f.subject = :subject "
-        f"AND {_NOW} AND {_VISIBLE} AND f.archived = 0 ORDER BY f.number DESC LIMIT :limit",
+    """(id, number, statement) of those of the newest `limit` beliefs about exactly `subject` that
+    are current and whose sketches `may` lets through, in no order."""
+    # One row for all, so that the interpreter's lock is not given up and taken again for each.
+    numbers, sketches = connection.execute(
+        "SELECT json_group_array(number), json_group_array(sketch) FROM "
+        "(SELECT f.number, f.sketch FROM fact f INDEXED BY fact_current "
+        f"WHERE f.subject = :subject AND {_STANDING} AND {_VISIBLE} AND f.archived = 0 "
+        "ORDER BY f.number DESC LIMIT :limit)",
         {"subject": subject, "valid": present(connection, now), "limit": limit},
-    )
-    return [
-        connection.execute("SELECT id, number, fact FROM fact WHERE number = ?", row[:1]).fetchone()
-        for row in found.fetchall()
-        if may(row[1])
-    ]
+    ).fetchone()
+    pairs = zip(_integers(numbers), _integers(sketches), strict=True)
+    left = [number for number, sketch in pairs if may(sketch)]
+    if not left:
+        return []
+    return connection.execute(
+        "SELECT id, number, fact FROM fact WHERE number IN (SELECT value FROM json_each(?)) "
+        "AND retracted_at IS NULL",
+        (msgspec.json.encode(left).decode(),),
+    ).fetchall()
 
 
 def subjects(connection: sqlite3.Connection) -> list[str]:
     """Every subject of a fact that is neither replaced nor forgotten, by name."""
     rows = connection.execute(
-        "SELECT DISTINCT subject FROM fact INDEXED BY fact_current WHERE superseded_by IS NULL "
-        "AND retracted_at IS NULL AND erased_at IS NULL ORDER BY subject"
+        "SELECT DISTINCT subject FROM fact WHERE superseded_by IS NULL AND retracted_at IS NULL "
+        "AND erased_at IS NULL ORDER BY subject"
     )
     return [row[0] for row in rows]
 
