@@ -1,6 +1,7 @@
 """What is done with a home's database while no daemon runs; the caller holds the home's lock."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from hmd.core.database import CheckReport
@@ -111,16 +112,22 @@ def _choose(home: Home, name: str, found: list[Path]) -> Path:
         found = [path]
     for path in found:
         try:
-            recover.sound(path, read_only=True).close()
+            with closing(recover.sound(path, read_only=True)) as connection:
+                apply.get_meta(connection, "applied_seq")  # another program's has no such table
             return path
         except sqlite3.DatabaseError:
             continue
+    if name:
+        raise HmdError("damaged", "that is no sound copy of this database", str(found[0]))
     raise HmdError("not_found", "no sound backup", home.backups)
 
 
 def _put(home: Home, backup: Path, now_ms: int) -> list[str]:
-    aside = recover.set_aside(Path(home.database), now_ms, "replaced")
-    recover.put_copy(backup, Path(home.database))
+    try:
+        aside = recover.put_copy(backup, Path(home.database), now_ms, "replaced")
+    except OSError as error:
+        what = f"the copy cannot be put in place: {error.strerror}"
+        raise HmdError("busy", what, str(error.filename or backup), "check the disk") from error
     said = [f"the database is the copy '{backup.name}' now"]
     if aside is not None:
         said.append(f"the one before is kept as '{aside.name}'")

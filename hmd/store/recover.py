@@ -31,22 +31,32 @@ class Opening:
         self.newer = ""  # why writing is refused, or ""
 
     def connect(self) -> sqlite3.Connection:
-        """A sound writer connection at the newest schema, level with the journal."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        connection = self._sound_connection()
+        """A sound writer connection at the newest schema, level with the journal. Raises HmdError
+        and sqlite3.Error."""
         try:
-            found = migrate.version(connection)
-            if found > migrate.newest():
-                self.newer = f"the database has schema {found}, this hmd knows {migrate.newest()}"
-            else:
-                migrate.migrate(connection, lambda old: self._copy(connection, f"{BEFORE}{old}-"))
-                redo.finish(self.journal.directory)
-                self.journal.open()
-                self._replay(connection)
-        except BaseException:
-            connection.close()
-            raise
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _temporary(self.path).unlink(missing_ok=True)  # half a copy, left by a kill
+            connection = self._sound_connection()
+            try:
+                self._bring_up(connection)
+            except BaseException:
+                connection.close()
+                raise
+        except OSError as error:
+            what = f"the store cannot be opened: {error.strerror}"
+            where = str(error.filename or self.path)
+            raise HmdError("busy", what, where, "check the disk") from error
         return connection
+
+    def _bring_up(self, connection: sqlite3.Connection) -> None:
+        found = migrate.version(connection)
+        if found > migrate.newest():
+            self.newer = f"the database has schema {found}, this hmd knows {migrate.newest()}"
+            return
+        migrate.migrate(connection, lambda old: self._copy(connection, f"{BEFORE}{old}-"))
+        redo.finish(self.journal.directory)
+        self.journal.open()
+        self._replay(connection)
 
     def _sound_connection(self) -> sqlite3.Connection:
         try:
@@ -55,20 +65,21 @@ class Opening:
             if not db.is_damage(error):
                 raise
             reason = str(error)
-        aside = set_aside(self.path, self.now_ms, "damaged")
-        kept = "" if aside is None else f" and set aside as {aside.name}"
-        self.problems.append(f"the database was damaged ({reason}){kept}")
+        damaged = []
         for backup in backups(self.backups):
             try:
                 sound(backup, read_only=True).close()
             except sqlite3.DatabaseError:
-                self.problems.append(f"backup {backup.name} is damaged, too")
+                damaged.append(f"backup {backup.name} is damaged, too")
                 continue
-            put_copy(backup, self.path)
-            self.problems.append(f"restored from {backup.name} and the journal")
+            aside = put_copy(backup, self.path, self.now_ms, "damaged")
+            restored = f"restored from {backup.name} and the journal"
             break
         else:
-            self.problems.append("restored from the journal")
+            aside = set_aside(self.path, self.now_ms, "damaged")
+            restored = "restored from the journal"
+        kept = "" if aside is None else f" and set aside as {aside.name}"
+        self.problems += [f"the database was damaged ({reason}){kept}", *damaged, restored]
         return sound(self.path)
 
     def _copy(self, connection: sqlite3.Connection, prefix: str) -> None:
@@ -162,7 +173,7 @@ def prune(directory: Path) -> None:
 def copy(connection: sqlite3.Connection, path: Path) -> None:
     """A consistent copy of an open database, on disk before its name appears."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name("." + path.name)
+    temporary = _temporary(path)
     temporary.unlink(missing_ok=True)
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | machine.NOT_INHERITED, 0o600))
@@ -191,12 +202,23 @@ def set_aside(path: Path, now_ms: int, why: str) -> Path | None:
     return aside
 
 
-def put_copy(source: Path, path: Path) -> None:
-    temporary = path.with_name("." + path.name)
-    shutil.copyfile(source, temporary)
-    temporary.chmod(0o600)
-    _sync(temporary)
-    machine.replace(temporary, path)
+def put_copy(source: Path, path: Path, now_ms: int, why: str) -> Path | None:
+    """Puts a copy of `source` in the place of a database, which is set aside only once the copy is
+    whole and on disk; returns what became of the one before. Raises OSError."""
+    temporary = _temporary(path)
+    try:
+        shutil.copyfile(source, temporary)
+        temporary.chmod(0o600)
+        _sync(temporary)
+        aside = set_aside(path, now_ms, why)
+        machine.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return aside
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name("." + path.name)
 
 
 def _sync(path: Path) -> None:

@@ -3,7 +3,9 @@
 Processes are really killed, at the worst instant that could be found for each.
 """
 
+import errno
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,7 +21,7 @@ from hmd.core.errors import HmdError
 from hmd.core.fact_queries import FactQuery
 from hmd.core.facts import FactContent
 from hmd.kernel.address import Home
-from hmd.store import facts_read, migrate, offline
+from hmd.store import facts_read, migrate, offline, recover
 from hmd.store.store import Store
 
 NOW = 1_750_000_000_000
@@ -244,3 +246,50 @@ async def test_putting_back_a_copy_loses_nothing(home: Home) -> None:
     assert (report.problems, report.facts, report.applied_seq) == ([], 2, report.journal_seq)
     with pytest.raises(HmdError, match="no sound backup"):
         offline.rollback(home, NOW)
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "hmd.sqlite")
+
+
+@pytest.mark.parametrize("step", ["copyfile", "_sync"])
+async def test_a_full_disk_while_a_copy_is_put_back(
+    home: Home, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Guards the database that is there: it is set aside only once the copy is whole; what failed
+    is said in words, and nothing half done is left."""
+    async with Store.open(home, FakeClock(), "kernel") as store:
+        await store.apply(change("before the copy"))
+        await store.backup()
+        await store.apply(change("after the copy", NOW + 1))
+    monkeypatch.setattr(shutil if step == "copyfile" else recover, step, full)
+    with pytest.raises(HmdError, match="No space left") as caught:
+        offline.restore(home, "", NOW)
+    assert caught.value.do == "check the disk"
+    path = Path(home.database)
+    assert [one.name for one in path.parent.iterdir() if "hmd.sqlite" in one.name[:11]] == [
+        path.name
+    ]
+    path.write_bytes(b"damaged" * 1000)  # the same where the daemon does it at its start
+    with pytest.raises(HmdError, match="No space left"):
+        offline.bring_up(home, NOW)
+    assert path.read_bytes() == b"damaged" * 1000
+    monkeypatch.undo()
+    facts, problems = await known(home)
+    assert facts == ["after the copy", "before the copy"]
+    assert "damaged" in problems[0] and "restored from hmd-" in problems[1]
+
+
+async def test_only_a_copy_of_this_database_is_put_back(home: Home, tmp_path: Path) -> None:
+    """Guards against taking any sound database, and against text that is none; named both times."""
+    async with Store.open(home, FakeClock(), "kernel") as store:
+        await store.apply(change("kept"))
+    other = tmp_path / "other.sqlite"
+    sqlite3.connect(other).executescript("CREATE TABLE fact (x); PRAGMA user_version = 3;")
+    text = tmp_path / "notes.txt"
+    text.write_text("no database at all" * 100)
+    for path in (other, text):
+        with pytest.raises(HmdError, match="no sound copy of this") as caught:
+            offline.restore(home, str(path), NOW)
+        assert caught.value.where == str(path)
+    assert await known(home) == (["kept"], [])
