@@ -150,6 +150,8 @@ class Embedding:
                 except Exception as error:  # one text that fails must not end the daemon
                     self._say(f"embedding stops: {type(error).__name__}: {error}")
                     await trio.sleep(5)
+                    if self._encoder is not None and self._encoder.dimension:
+                        self._work.set()  # its model has worked before: what is due is tried again
 
     async def _backfill(self, settings: Embeddings) -> None:
         model = settings.model

@@ -179,10 +179,14 @@ class EncoderProcess:
                     request.reply = decode_reply(await self._send(request.message))
             except trio.TooSlowError:
                 raise _Lost(f"no answer within {self._hang_s:g} s") from None
-            except (trio.BrokenResourceError, trio.ClosedResourceError, OSError, ValueError) as err:
-                raise _Lost(await self._ended(err)) from err
+            except ValueError as error:
+                raise _Lost(f"its reply is none: {error}") from error
+            except (trio.BrokenResourceError, trio.ClosedResourceError, OSError) as error:
+                raise _Lost(await self._ended()) from error
             finally:
                 request.done.set()
+            if isinstance(request.message, Load) and request.reply.error:
+                raise _Lost(request.reply.error)  # it lacks vectors; a new one is given all
             self._pause = 0.0
 
     async def _start(self) -> None:
@@ -202,11 +206,15 @@ class EncoderProcess:
                 raise _Lost(hello.error)
             for message in self._shelves():
                 with trio.fail_after(self._hang_s):
-                    await self._send(message)
+                    loaded = decode_reply(await self._send(message))
+                if loaded.error:
+                    raise _Lost(loaded.error)
         except trio.TooSlowError:
             raise _Lost("it did not get ready") from None
-        except (trio.BrokenResourceError, trio.ClosedResourceError, OSError, ValueError) as error:
-            raise _Lost(await self._ended(error)) from error
+        except ValueError as error:
+            raise _Lost(f"it does not speak as an encoder: {error}") from error
+        except (trio.BrokenResourceError, trio.ClosedResourceError, OSError) as error:
+            raise _Lost(await self._ended()) from error
         self.dimension, self.trouble, self.state = hello.dimension, "", "ready"
 
     async def _send(self, message: Message) -> bytes:
@@ -219,7 +227,7 @@ class EncoderProcess:
     async def _receive(self) -> bytes:
         (length,) = LENGTH.unpack(await self._exactly(LENGTH.size))
         if length > LIMIT:
-            raise trio.BrokenResourceError
+            raise ValueError(f"a message of {length} bytes")
         return await self._exactly(length)
 
     async def _exactly(self, size: int) -> bytes:
@@ -235,12 +243,12 @@ class EncoderProcess:
             size -= len(piece)
         return b"".join(pieces)
 
-    async def _ended(self, error: BaseException) -> str:
+    async def _ended(self) -> str:
         process = self._process
         if process is not None:
             with trio.move_on_after(1):  # its pipes are closed a moment before it is gone
                 return f"it ended with {await process.wait()}"
-        return type(error).__name__
+        return "it closed its pipes"
 
     async def _lose(self, why: str) -> None:
         """Ends the process and tells whoever waits; the next start waits a while."""

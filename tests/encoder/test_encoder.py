@@ -2,15 +2,17 @@
 
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 import trio
 
 from hmd.core.errors import HmdError
-from hmd.encoder.parent import EncoderProcess, command
-from hmd.encoder.protocol import Load
+from hmd.encoder.child import Encoder
+from hmd.encoder.parent import EncoderProcess, Loader, command
+from hmd.encoder.protocol import Ask, Embed, Load, encode
 
 TEXTS = ["deploy with kubectl", "tests run under vitest", "배포는 금요일에 하지 않는다"]
 
@@ -29,7 +31,9 @@ async def until(encoder: EncoderProcess, state: str) -> None:
         await trio.sleep(0.01)
 
 
-def scripted(body: str, hang_s: float = 20.0) -> tuple[EncoderProcess, list[str]]:
+def scripted(
+    body: str, hang_s: float = 20.0, shelves: Loader = list
+) -> tuple[EncoderProcess, list[str]]:
     """An encoder whose child is a few lines of Python with the protocol at hand."""
     said: list[str] = []
     head = (
@@ -38,7 +42,7 @@ def scripted(body: str, hang_s: float = 20.0) -> tuple[EncoderProcess, list[str]
         "def hear(): return decode_message(read_frame(lambda size: os.read(0, size)))\n"
     )
     argv = [sys.executable, "-c", head + body]
-    return EncoderProcess(argv, said.append, hang_s=hang_s, first_pause_s=0.01), said
+    return EncoderProcess(argv, said.append, shelves, hang_s=hang_s, first_pause_s=0.01), said
 
 
 async def test_it_embeds_and_finds() -> None:
@@ -137,3 +141,82 @@ async def test_a_question_goes_before_a_backfill() -> None:
             assert await encoder.ask("q", ["p"], 30) == [(1.0, "x")]
             assert not done
             nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    "said_first", [r"b'\xff' * 8", r"b'\0\0\0\2{}'", "b''", r"framed(b'\xc1')", "b'HTTP/1.1 200'"]
+)
+async def test_one_that_speaks_otherwise_is_ended_at_once(said_first: str) -> None:
+    """Whatever stands at its start, or in place of a reply: it is ended, and it is said why."""
+    for before in ("", "say(Hello(model='m', dimension=2))\nhear()\n"):
+        encoder, said = scripted(f"{before}os.write(1, {said_first})\nos.close(1)\ntime.sleep(50)")
+        async with running(encoder):
+            with pytest.raises(HmdError):
+                await encoder.embed(["a"])
+            while not said:
+                await trio.sleep(0.01)
+            expected = (
+                "it closed its pipes" if said_first == "b''" else "none" if before else "speak"
+            )
+            assert expected in said[0], said
+
+
+async def test_a_reply_without_the_vectors_is_an_error() -> None:
+    """Too few, too many, or a word of trouble: nothing is stored as a vector of a text."""
+    for reply in ("vectors=[]", "vectors=[Packed(b'a', 1.0)] * 3", "error='MemoryError: '"):
+        encoder, said = scripted(
+            f"say(Hello(model='m', dimension=1))\nwhile hear(): say(Reply({reply}))\n"
+        )
+        async with running(encoder):
+            with pytest.raises(HmdError):
+                await encoder.embed(["a"])
+            assert said == [] and encoder.state == "ready"
+            assert await encoder.ask("a", ["p"], 30) in (None, [])
+
+
+class Empty:
+    """A model with no memory left."""
+
+    dimension = 2
+
+    def questions(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        raise MemoryError
+
+    passages = questions
+
+
+def test_a_model_without_memory_says_so_and_the_child_goes_on() -> None:
+    child = Encoder(Empty())
+    for message in (Embed(texts=["a"]), Ask(text="a", shelves=["p"])):
+        assert child.answer(encode(message)).error.startswith("MemoryError")
+    assert child.answer(b"\xc1").error and child.answer(encode(Load(shelf="p"))).error == ""
+
+
+async def test_one_that_could_not_take_vectors_is_replaced(tmp_path: Path) -> None:
+    """It would search without them and nobody would know; the next one is given all of them."""
+    second = tmp_path / "second"
+    body = (
+        f"import pathlib; again = pathlib.Path({str(second)!r}); good = again.exists()\n"
+        "again.touch()\nsay(Hello(model='m', dimension=1))\n"
+        "while one := hear(): say(Reply(error='' if good else 'MemoryError: '))\n"
+    )
+    encoder, said = scripted(body)
+    async with running(encoder):
+        encoder.warm()
+        await until(encoder, "ready")
+        await encoder.load(Load(shelf="p"))
+        while not said:
+            await trio.sleep(0.01)
+        assert "MemoryError" in said[0]
+        encoder.warm()
+        await until(encoder, "ready")
+        await encoder.load(Load(shelf="p"))
+        assert encoder.state == "ready" and len(said) == 1
+
+
+async def test_one_that_cannot_take_what_was_known_does_not_get_ready() -> None:
+    body = "say(Hello(model='m', dimension=1))\nwhile hear(): say(Reply(error='MemoryError: '))\n"
+    encoder, _ = scripted(body, shelves=lambda: [Load(shelf="p")])
+    async with running(encoder):
+        with pytest.raises(HmdError, match="MemoryError"):
+            await encoder.embed(["a"])
