@@ -30,9 +30,7 @@ def sql(
     if json or output:
         _tell(done, json)
     else:
-        import sys  # late
-
-        sys.stdout.write(done.text)
+        show.write(done.text)
 
 
 @app.command("markdown")

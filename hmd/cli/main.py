@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 error (or "not installed", "not running"), 2 wrong usage, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -115,9 +116,11 @@ def main(argv: Sequence[str]) -> int:
     """Runs one command; returns its exit code. Whatever goes wrong becomes one line of words."""
     try:
         done = app(args=list(argv), prog_name=PROGRAM, standalone_mode=False)
-        sys.stdout.flush()
+        show.flush()
     except HmdError as error:
         show.note(words(error))
+        if isinstance(error.__cause__, OSError):
+            _give_up_output()
         return error.exit_code
     except typer.Abort:
         show.note(f"{PROGRAM}: given up")
@@ -125,8 +128,13 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_ERROR
     except BrokenPipeError:
-        # The reader has gone; Python must not complain about it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
+        return EXIT_OK
+    except SystemExit as leaving:
+        # What typer makes of a pipe that was closed.
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        _give_up_output()
         return EXIT_OK
     except UsageProblem as problem:  # type: ignore[misc]
         show.note(_usage_words(problem))
@@ -155,6 +163,19 @@ def words(error: HmdError) -> str:
     return f"{PROGRAM}: {error.what}{where}{do}"
 
 
+def _give_up_output() -> None:
+    """The reader has gone or the disk is full; Python must not complain about it again at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_what_is_closed() -> None:
+    """A program may be started without standard streams (`>&-`): nobody reads them then."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def _surprise(error: Exception) -> int:
     """A fault of ours: the traceback is what an issue needs."""
     import traceback  # late
@@ -169,6 +190,7 @@ def run(argv: Sequence[str] | None = None) -> None:
     if sys.getfilesystemencoding() != "utf-8" and argv is None and sys.platform != "win32":
         # Arguments and paths are UTF-8 whatever the locale says (PEP 540).
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

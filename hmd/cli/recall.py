@@ -88,9 +88,9 @@ def hot(ctx: typer.Context, json: Json = False) -> None:
     if json:
         show.json_answer(found)
         return
-    sys.stdout.write(found.text)
+    show.write(found.text)
     if found.text and sys.stdout.isatty():
-        sys.stdout.write("\n")
+        show.write("\n")
 
 
 @embeddings.command("enable")

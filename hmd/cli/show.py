@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from hmd.core.errors import HmdError
+
 SHORT = 8  # hex digits of an identifier that people see
 
 
@@ -22,9 +24,35 @@ def line(text: str) -> str:
     return clean(" ".join(text.split()))
 
 
+def write(text: str) -> None:
+    """Prints as it is where another program reads; on a terminal fit for one. Raises HmdError where
+    it cannot be written (BrokenPipeError where nobody reads any more)."""
+    try:
+        sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _unwritten(error) from error
+
+
+def flush() -> None:
+    """Raises like `write`."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _unwritten(error) from error
+
+
+def _unwritten(error: OSError) -> HmdError:
+    what = f"the answer cannot be written: {error.strerror}"
+    return HmdError("busy", what, do="what was asked for may have been done")
+
+
 def answer(text: str) -> None:
     """What was asked for."""
-    sys.stdout.write(clean(text).rstrip("\n") + "\n")
+    write(clean(text).rstrip("\n") + "\n")
 
 
 def json_answer(value: Any) -> None:
@@ -34,7 +62,14 @@ def json_answer(value: Any) -> None:
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     if (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8":
         text = json.dumps(json.loads(text), indent=2)  # ASCII: what any locale can print
-    sys.stdout.write(text + "\n")
+    write("".join(map(_escaped, text)) + "\n")
+
+
+def _escaped(char: str) -> str:
+    """A character of JSON so that it moves no cursor; to every reader it is the same."""
+    if char.isprintable() or char == "\n":
+        return char
+    return json.dumps(char)[1:-1]
 
 
 def note(text: str) -> None:
@@ -68,7 +103,7 @@ def moment(ms: int | None) -> str:
         at = datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC)
     except (OverflowError, ValueError, OSError):
         return str(ms)
-    return at.strftime("%Y-%m-%d %H:%M:%S")
+    return at.isoformat(" ", "seconds")[:19]
 
 
 def duration(ms: int) -> str:
