@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import busy, facts, inside, load, parts, processes, recall
+from bench import busy, embedding, facts, inside, load, parts, processes, recall
 from bench.commands import commands
 from bench.figures import HEADINGS, Row
 
@@ -26,6 +26,7 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "index": recall.index,
     "recall": recall.questions,
     "beside": recall.beside_commands,
+    "embedding": embedding.embedding,
 }
 
 

@@ -27,7 +27,7 @@ def busy() -> Iterator[Row]:
     with user() as one:
         one.fill_store(2_000)
         with one.daemon():
-            ask = _Asking(one)
+            ask = Asking(one)
             ask.stretch(1.0)
             quiet, loaded = [], []
             for _ in range(STRETCHES):
@@ -44,7 +44,7 @@ def busy() -> Iterator[Row]:
     )
 
 
-class _Asking:
+class Asking:
     """A client that asks the daemon as a stub does, without the process around it."""
 
     def __init__(self, one: User) -> None:
