@@ -129,7 +129,9 @@ def refresh(home: Home, interpreter: str) -> Build:
 
 
 def _place(home: Home, build: Build, interpreter: str) -> None:
-    """Writes the copy beside its place, then moves it there."""
+    """Writes the copy beside its place, then moves it there. Like all of a home it is its owner's
+    alone, whatever mask hmctl was started with."""
+    mask = os.umask(0o077)
     temporary = Path(home.app, f".new-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
@@ -147,6 +149,7 @@ def _place(home: Home, build: Build, interpreter: str) -> None:
         if damage(home, build):
             raise
     finally:
+        os.umask(mask)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
