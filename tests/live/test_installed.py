@@ -19,8 +19,11 @@ pytestmark = [pytest.mark.live, pytest.mark.long, pytest.mark.timeout(1200)]
 CASES = [
     "tests/live/test_cases_daemon.py",  # O-09, O-10, O-12
     "tests/live/test_extraction.py",  # O-11
+    "tests/live/test_confined.py",  # O-16: what listens, and for whom
+    "tests/live/test_cases_browser.py",  # O-16: what a page gets out of the socket
     "tests/live/test_cases_text.py",  # O-17
     "tests/live/test_cases_install.py",  # O-19, O-20
+    "tests/live/test_odd_homes.py",
 ]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 UNREACHABLE = ("No matching distribution", "No solution found", "Failed to fetch", "NameResolution")

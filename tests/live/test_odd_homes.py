@@ -64,7 +64,13 @@ def test_a_home_deep_in_the_tree(host: Host) -> None:
     assert not Path(host.home.socket).exists() and not home.exists()
 
 
-@pytest.mark.parametrize("name", ["with space", "한글 é", 'quote\'s "two"', "-dash", "a$b`c;d"])
+NAMES = [
+    "한글 é's",
+    *(pytest.param(one, marks=pytest.mark.long) for one in ("a b", '"two"', "-a", "a$b`c;d")),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_home_of_any_name(host: Host, name: str) -> None:
     """Guards quoting, from the settings file to the daemon's command."""
     moved(host, host.directory / name / "hmd")
@@ -94,7 +100,7 @@ def test_two_homes_at_once(host: Host) -> None:
         other.close()
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277])
+@pytest.mark.parametrize("umask", [0o000, pytest.param(0o277, marks=pytest.mark.long)])
 def test_any_umask(host: Host, umask: int) -> None:
     """Guards what hooks and hmctl create: for the user alone, whatever the shell's mask says."""
     before = os.umask(umask & 0o077)
@@ -131,7 +137,13 @@ ENVIRONMENTS = {
 }
 
 
-@pytest.mark.parametrize("which", sorted(ENVIRONMENTS))
+@pytest.mark.parametrize(
+    "which",
+    [
+        pytest.param(one, marks=[] if "C, not" in one or "another" in one else pytest.mark.long)
+        for one in sorted(ENVIRONMENTS)
+    ],
+)
 def test_any_environment(host: Host, which: str) -> None:
     """Guards hook, daemon and hmctl against what a shell or an agent has in its environment. What
     keeps any Python from starting (PYTHONHOME) is kept from hmctl alone: its user sees that."""
@@ -157,7 +169,13 @@ def small_files() -> None:
 
 
 @pytest.mark.parametrize("served", [True, False])
-@pytest.mark.parametrize("limit", [few_descriptors, closed_errors, small_files])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        few_descriptors,
+        *(pytest.param(one, marks=pytest.mark.long) for one in (closed_errors, small_files)),
+    ],
+)
 def test_a_hook_under_limits(host: Host, limit: Callable[[], None], served: bool) -> None:
     """Guards a hook process that its host starts with little."""
     project = prepared(host)
