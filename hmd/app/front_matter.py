@@ -4,13 +4,16 @@ Enough for what programs write into front matter, without a YAML library: what i
 named, never guessed.
 """
 
+import json
 import re
 from typing import NamedTuple
 
 Value = str | bool | float | list[str] | None
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)\s*:(?:\s+(.*))?$")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+# Longer ones and those with leading zeros are names made of digits.
+_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+_ESCAPE = re.compile(r"\\(.)")
 _WORDS: dict[str, Value] = {
     "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False,
     "null": None, "~": None, "": None,
@@ -92,8 +95,17 @@ def _text(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
-        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text[1:-1])
+        return _quoted(text)
     return text
+
+
+def _quoted(text: str) -> str:
+    """A text in double quotes: JSON's escapes and a few of YAML's own."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[0]), text[1:-1])
+    return str(found).encode("utf-8", "replace").decode()
 
 
 def _parts(text: str) -> list[str]:

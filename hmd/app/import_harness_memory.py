@@ -5,17 +5,15 @@ merged; identity may be null; columns of 11 to 14 may be absent; candidates of i
 template noise; times may be in SQLite's own spelling.
 """
 
-import json
 import re
 import sqlite3
 from typing import Any
 
+from hmd.app.import_values import Row, moment, number, strings, text
 from hmd.core import ids
 from hmd.core.changes import AddMemory
 from hmd.core.database import ImportReport
-from hmd.core.errors import HmdError
 from hmd.core.memory import MEMORY_TYPES, TRIGGERS, Content, Evidence, Trigger
-from hmd.core.times import parse_time
 from hmd.kernel.content import is_safe
 from hmd.kernel.redact import redact
 
@@ -40,7 +38,8 @@ _STATUSES = ("candidate", "active", "stale", "superseded", "rejected")
 _NOISE = re.compile(r"^\w+ (?:for|around) .*\([^()]*\)$")
 _PREAMBLE = "Dream consolidation candidate"
 
-Row = dict[str, Any]
+# Characters of a text and of a name; a longer one is no lesson but something gone wrong.
+MOST, MOST_SCOPE = 20_000, 500
 
 
 def read(
@@ -68,39 +67,41 @@ def read(
     unknown = sorted(set(rows[0]) - _COLUMNS) if rows else []
     report.not_understood += [f"column memories.{name}" for name in unknown]
     evidence = _evidence(connection, tables, rows, report)
-    by_id = {row["id"]: row for row in rows}
-    successors = {row["supersedes_memory_id"]: row for row in rows if row["status"] == "active"}
+    by_id = {row.get("id"): row for row in rows}
+    successors = {
+        row.get("supersedes_memory_id"): row for row in rows if row.get("status") == "active"
+    }
     out = []
     for row in rows:
         try:
             note = _end_of(row, by_id, successors)
             out.append(_change(row, note, evidence.get(row["id"], []), project, now, report))
-        except (HmdError, ValueError, KeyError, TypeError) as error:
-            report.skipped.append(f"memory {row.get('id')}: {error}")
+        except (ValueError, KeyError) as error:
+            report.skipped.append(f"memory {row.get('id')!s:.80}: {error}")
     if "policy_rules" in tables:
         out += _policies(connection, by_id, project, now, report)
     return out
 
 
-def _end_of(row: Row, by_id: dict[str, Row], successors: dict[str, Row]) -> str:
+def _end_of(row: Row, by_id: dict[Any, Row], successors: dict[Any, Row]) -> str:
     """What took the place of a superseded row.
 
     A row that replaced another points to it; one that was merged away points to its survivor.
     """
-    if row["status"] != "superseded":
+    if row.get("status") != "superseded":
         return ""
-    target = by_id.get(row["supersedes_memory_id"])
-    if target is not None and target["status"] != "superseded":
+    target = by_id.get(row.get("supersedes_memory_id"))
+    if target is not None and target.get("status") != "superseded":
         return f"merged into {ids.short(_identifier(target['id']))}"
     if row["id"] in successors:
         return f"replaced by {ids.short(_identifier(successors[row['id']]['id']))}"
     return "superseded before it was imported"
 
 
-def _identifier(text: str) -> str:
-    found = str(text).replace("-", "").lower()
+def _identifier(given: object) -> str:
+    found = str(given).replace("-", "").lower()
     if not ids.is_id(found):
-        raise ValueError(f"'{text}' is no identifier")
+        raise ValueError(f"{str(given)[:80]!r} is no identifier")
     return found
 
 
@@ -108,120 +109,127 @@ def _change(
     row: Row, note: str, evidence: list[Evidence], project: str | None, now: int,
     report: ImportReport,
 ) -> AddMemory:  # fmt: skip
-    summary, details = redact(str(row["summary"]).strip()), redact(str(row["details"] or ""))
+    summary = redact(text(row, "summary", limit=MOST).strip())
+    details = redact(text(row, "details", limit=MOST))
     if not summary:
         raise ValueError("it says nothing")
-    status: Any = row["status"] if row["status"] in _STATUSES else "candidate"
+    status: Any = row.get("status") if row.get("status") in _STATUSES else "candidate"
     is_auto = row.get("promotion_source") == "auto" or status == "candidate"
     if status == "candidate" and _NOISE.match(summary) and details.startswith(_PREAMBLE):
         status, note = "rejected", "a template of consolidation"
     if status == "active" and not is_safe(summary + "\n" + details):
         status, note = "candidate", "its text reads like an instruction to the model"
         report.notes.append(f"{ids.short(_identifier(row['id']))} is kept as a candidate: {note}")
-    kind: Any = row["type"] if row["type"] in MEMORY_TYPES else "pitfall"
+    kind: Any = row.get("type") if row.get("type") in MEMORY_TYPES else "pitfall"
     triggers = _triggers(row)
-    if row["scope_glob"] == "**/*" and triggers == ["before_model"] and status == "candidate":
+    scope = text(row, "scope_glob", limit=MOST_SCOPE)
+    if scope == "**/*" and triggers == ["before_model"] and status == "candidate":
         note = note or "it names no files: give it a scope"
-    expires = row.get("ttl_expires_at")
     content = Content(
         type=kind,
         summary=summary,
         details=details,
-        scope=row["scope_glob"] or "**",
+        scope=scope or "**",
         triggers=triggers,
-        tools=_tools(row),
+        tools=strings(row, "relevant_tools_json"),
         level="advise",
         authority="auto" if is_auto else "human",
         evidence="agent_inferred" if is_auto else "user_said",
-        confidence=_share(row["confidence"]),
-        importance=_share(row["importance"]),
+        confidence=number(row, "confidence", 0.5, 0.0, 1.0),
+        importance=number(row, "importance", 0.5, 0.0, 1.0),
         policy=row.get("policy_subtype") if row.get("policy_subtype") in ("hard", "soft") else None,
         status=status,
         note=note,
-        baseline=row["activation_class"] == "baseline",
+        baseline=row.get("activation_class") == "baseline",
         source="import",
         source_ref="harness-memory",
-        validations=max(0, int(row.get("validation_count") or 0)),
-        expires=_time(expires) if expires else None,
+        validations=int(number(row, "validation_count", 0, 0, 1_000_000)),
+        expires=moment(row, "ttl_expires_at"),
     )
     identifier = _identifier(row["id"])
     return AddMemory(
         actor="import", at=now, memory=identifier, version=ids.new_id(), content=content,
-        project=project, evidence=evidence, valid_from=min(now, _time(row["created_at"])),
+        project=project, evidence=evidence, valid_from=_since(row, now),
     )  # fmt: skip
 
 
+def _since(row: Row, now: int) -> int:
+    created = moment(row, "created_at")
+    return now if created is None else min(now, created)
+
+
 def _triggers(row: Row) -> list[Trigger]:
-    found = json.loads(row["lifecycle_triggers"] or "[]")
-    if row["activation_class"] == "startup" and "session_start" not in found:
+    found = strings(row, "lifecycle_triggers") or []
+    if row.get("activation_class") == "startup":
         found.append("session_start")
-    return [each for each in TRIGGERS if each in found]  # type: ignore[misc]
-
-
-def _tools(row: Row) -> list[str] | None:
-    given = row.get("relevant_tools_json")
-    tools = json.loads(given) if given else None
-    return [str(tool) for tool in tools] if isinstance(tools, list) else None
-
-
-def _share(value: Any) -> float:
-    return min(1.0, max(0.0, float(value)))
-
-
-def _time(text: str) -> int:
-    return parse_time(str(text))
+    return [each for each in TRIGGERS if each in found]
 
 
 def _evidence(
     connection: sqlite3.Connection, tables: list[str], rows: list[Row], report: ImportReport
-) -> dict[str, list[Evidence]]:
-    out: dict[str, list[Evidence]] = {}
+) -> dict[Any, list[Evidence]]:
+    out: dict[Any, list[Evidence]] = {}
     if "evidence" not in tables:
         return out
-    known = {row["id"] for row in rows}
-    for row in connection.execute("SELECT * FROM evidence ORDER BY rowid"):
-        if row["memory_id"] not in known:
-            report.skipped.append(f"evidence {row['id']}: its memory is not there")
+    known = {row.get("id") for row in rows}
+    for row in map(dict, connection.execute("SELECT * FROM evidence ORDER BY rowid")):
+        memory = row.get("memory_id")
+        if memory not in known:
+            report.skipped.append(f"evidence {row.get('id')!s:.80}: its memory is not there")
             continue
-        session = row["source_ref"] if row["source_kind"] == "session" else ""
-        out.setdefault(row["memory_id"], []).append(
-            Evidence(
-                id=_identifier(row["id"]),
-                kind=row["source_kind"],
-                ref=redact(row["source_ref"]),
-                excerpt=redact(row["excerpt"]),
-                session=session,
-            )
-        )
+        try:
+            out.setdefault(memory, []).append(_cited(row))
+        except ValueError as error:
+            report.skipped.append(f"evidence {row.get('id')!s:.80}: {error}")
     return out
 
 
+def _cited(row: Row) -> Evidence:
+    kind, ref = text(row, "source_kind", limit=MOST_SCOPE), text(row, "source_ref", limit=MOST)
+    return Evidence(
+        id=_identifier(row.get("id")),
+        kind=kind,
+        ref=redact(ref),
+        excerpt=redact(text(row, "excerpt", limit=MOST)),
+        session=ref if kind == "session" else "",
+    )
+
+
 def _policies(
-    connection: sqlite3.Connection, by_id: dict[str, Row], project: str | None, now: int,
+    connection: sqlite3.Connection, by_id: dict[Any, Row], project: str | None, now: int,
     report: ImportReport,
 ) -> list[AddMemory]:  # fmt: skip
     """Policy rules that belong to no memory become policies; the others' memory says it already."""
     out = []
-    for row in connection.execute("SELECT * FROM policy_rules ORDER BY rowid"):
-        if row["memory_id"] in by_id:
-            report.skipped.append(f"policy rule {row['rule_code']}: its memory says it")
+    for row in map(dict, connection.execute("SELECT * FROM policy_rules ORDER BY rowid")):
+        name = f"policy rule {row.get('rule_code')!s:.80}"
+        if row.get("memory_id") in by_id:
+            report.skipped.append(f"{name}: its memory says it")
             continue
-        trigger = row["trigger_kind"]
-        content = Content(
-            type="policy",
-            summary=redact(row["message"]),
-            scope=row["scope_glob"] or "**",
-            triggers=[trigger] if trigger in TRIGGERS else ["before_model"],
-            policy="hard" if row["severity"] == "warning" else "soft",
-            status="active",
-            source="import",
-            source_ref="harness-memory",
-            note=row["rule_code"],
-        )
-        out.append(
-            AddMemory(
-                actor="import", at=now, memory=_identifier(row["id"]), version=ids.new_id(),
-                content=content, project=project, valid_from=min(now, _time(row["created_at"])),
-            )
-        )  # fmt: skip
+        try:
+            out.append(_policy(row, project, now))
+        except ValueError as error:
+            report.skipped.append(f"{name}: {error}")
     return out
+
+
+def _policy(row: Row, project: str | None, now: int) -> AddMemory:
+    trigger: Any = row.get("trigger_kind")
+    message = redact(text(row, "message", limit=MOST).strip())
+    if not message:
+        raise ValueError("it says nothing")
+    content = Content(
+        type="policy",
+        summary=message,
+        scope=text(row, "scope_glob", limit=MOST_SCOPE) or "**",
+        triggers=[trigger] if trigger in TRIGGERS else ["before_model"],
+        policy="hard" if row.get("severity") == "warning" else "soft",
+        status="active" if is_safe(message) else "candidate",
+        source="import",
+        source_ref="harness-memory",
+        note=text(row, "rule_code", limit=MOST_SCOPE),
+    )
+    return AddMemory(
+        actor="import", at=now, memory=_identifier(row.get("id")), version=ids.new_id(),
+        content=content, project=project, valid_from=_since(row, now),
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from hashlib import sha1
 from pathlib import Path
 
 from hmd.app import front_matter
+from hmd.app.import_chains import whole
 from hmd.core.database import ImportReport
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
@@ -55,8 +56,19 @@ def read(home: Path, report: ImportReport, now: int) -> list[FactRow]:
     for other in sorted({path.suffix for path in home.rglob("*") if path.is_file()} - {".md", ""}):
         report.notes.append(f"files of sort {other} were not read")
     report.not_understood += [f"{what}: {count}" for what, count in sorted(strange.items())]
+    found = _single(found, report)
     _connect(found, report)
-    return [each.row for each in found]
+    return whole([each.row for each in found], report)
+
+
+def _single(found: list[Found], report: ImportReport) -> list[Found]:
+    """One record for each identifier, the first by path."""
+    by_id: dict[str, Found] = {}
+    for each in found:
+        first = by_id.setdefault(each.row.id, each)
+        if first is not each:
+            report.skipped.append(f"{each.path.name}: {first.path.name} has the same id")
+    return list(by_id.values())
 
 
 def _left_out(path: Path, where: str) -> str:
@@ -69,7 +81,7 @@ def _left_out(path: Path, where: str) -> str:
 
 
 def _record(path: Path, where: str, strange: Counter[str], now: int) -> Found:
-    note = front_matter.parse(path.read_text(encoding="utf-8", errors="replace"))
+    note = front_matter.parse(_text(path))
     fields = note.fields
     strange.update(f"key {key}" for key in fields if key not in _KEYS)
     strange.update(f"line {line!r}" for line in note.strange)
@@ -77,7 +89,8 @@ def _record(path: Path, where: str, strange: Counter[str], now: int) -> Found:
     title = _word(fields, "title", "summary", "description", "name") or _first_line(note.body)
     if not title:
         raise ValueError("it says nothing")
-    created = _moment(fields, "created", "created_at") or _changed(path, now)
+    created = _moment(fields, strange, "created", "created_at")
+    created = _changed(path, now) if created is None else created
     recorded = min(now, created)
     entities = _list(fields, "entities")
     shard = _word(fields, "scope") or Path(where).parts[0].removesuffix(".md")
@@ -140,12 +153,22 @@ def _close(old: Found | None, new: Found | None, report: ImportReport) -> None:
         if there is not None:
             report.notes.append(f"{there.name}: what it replaces or was replaced by is not there")
         return
-    if old.row.superseded_by or new.row.superseded_by == old.row.id:
+    if old.row.superseded_by:
         return  # a fact has one successor; the first one named stays
     learned = max(new.row.recorded_at, old.row.recorded_at)
     old.row.superseded_by = new.row.id
     old.row.closed_at = max(new.row.valid_from, old.row.valid_from)
     old.row.closed_tx = learned
+
+
+def _text(path: Path) -> str:
+    """Raises ValueError where it is no text."""
+    data = path.read_bytes()
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data:
+        raise ValueError("it is no text")
+    return data.decode("utf-8", "replace")
 
 
 def _identifier(name: str, where: str) -> str:
@@ -164,8 +187,8 @@ def _first_line(body: str) -> str:
 def _word(fields: dict[str, front_matter.Value], *keys: str) -> str:
     for key in keys:
         value = fields.get(key)
-        if isinstance(value, float) and value.is_integer():
-            value = str(int(value))
+        if isinstance(value, float):
+            value = f"{value:.15g}"
         if isinstance(value, str) and value.strip():
             return value.strip()
     return ""
@@ -191,9 +214,16 @@ def _importance(fields: dict[str, front_matter.Value]) -> float:
     return max(1.0, value * 10 if 0 < value < 1 else value)
 
 
-def _moment(fields: dict[str, front_matter.Value], *keys: str) -> int | None:
+def _moment(fields: dict[str, front_matter.Value], strange: Counter[str], *keys: str) -> int | None:
+    """A time as people write it, or in seconds or milliseconds since the epoch."""
     text = _word(fields, *keys)
-    return parse_time(text) if text else None
+    if text.isdecimal() and text.isascii() and len(text) in (10, 13):
+        return int(text) * (1000 if len(text) == 10 else 1)
+    try:
+        return parse_time(text) if text else None
+    except HmdError:
+        strange[f"time {text[:40]!r}"] += 1
+        return None
 
 
 def _changed(path: Path, now: int) -> int:

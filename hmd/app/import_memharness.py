@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any
 
+from hmd.app.import_chains import whole
+from hmd.app.import_values import Row, moment, number, text
 from hmd.core.database import ImportReport
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
 from hmd.core.memory import Origin
-from hmd.core.times import parse_time
 from hmd.kernel.redact import redact
 
 KNOWN_SCHEMAS = range(1, 6)
@@ -25,7 +26,8 @@ _COLUMNS = frozenset(
 )
 _KINDS = ("semantic", "episodic", "procedural")
 
-Row = dict[str, Any]
+# Characters; its own limit for a fact is 1,500.
+MOST, MOST_NAME = 8_000, 500
 
 
 def table_in(tables: Mapping[str, object]) -> str:
@@ -54,14 +56,14 @@ def read(
     rows = [dict(row) for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY id')]
     report.counted["facts"] = len(rows)
     named = {row["id"]: _identifier(row) for row in rows}
-    times = {row["id"]: row["tx_at"] for row in rows}
+    by_id = {row["id"]: row for row in rows}
     out: list[FactRow] = []
     for row in rows:
         try:
-            out.append(_fact(row, named, times, now))
-        except (HmdError, ValueError, TypeError) as error:
-            report.skipped.append(f"fact {row['id']}: {error}")
-    return _whole(out, report)
+            out.append(_fact(row, named, by_id, now))
+        except ValueError as error:
+            report.skipped.append(f"fact {row['id']!s:.80}: {error}")
+    return whole(out, report)
 
 
 def _identifier(row: Row) -> str:
@@ -71,51 +73,48 @@ def _identifier(row: Row) -> str:
     return sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:32]
 
 
-def _fact(row: Row, named: dict[int, str], times: dict[int, str], now: int) -> FactRow:
-    recorded = parse_time(row["tx_at"])
-    if recorded > now:
-        raise ValueError("it was recorded in the future")
+def _fact(row: Row, named: dict[Any, str], by_id: dict[Any, Row], now: int) -> FactRow:
+    recorded, begun = moment(row, "tx_at"), moment(row, "valid_from")
+    if recorded is None or begun is None:
+        raise ValueError("it has no time")
     successor: Any = row.get("superseded_by")
-    end = parse_time(row["valid_to"]) if row.get("valid_to") else None
+    end = moment(row, "valid_to")
     is_closed = successor in named
+    learned = moment(by_id[successor], "tx_at") if is_closed else None
+    if is_closed and end is None:
+        end = moment(by_id[successor], "valid_from")
+    retracted = moment(row, "retracted_at")
+    if max(recorded, learned or 0, retracted or 0) > now:
+        raise ValueError("it was recorded in the future")
     kind: Any = row.get("kind") or "semantic"
     freshness: Any = row.get("freshness") or ""
-    return FactRow(
+    found = FactRow(
         id=named[row["id"]],
-        number=int(row["id"]),
-        subject=redact(str(row["subject"]).strip()),
-        predicate=redact(str(row.get("predicate") or "")),
-        fact=redact(str(row["fact"]).strip()),
-        confidence=min(1.0, max(0.0, float(row.get("confidence", 1.0)))),
-        importance=min(10, max(1, int(row.get("importance") or 5))),
+        number=int(number(row, "id", 0, 0, 2**53)),
+        subject=redact(text(row, "subject", limit=MOST_NAME).strip()),
+        predicate=redact(text(row, "predicate", limit=MOST_NAME).strip()),
+        fact=redact(text(row, "fact", limit=MOST).strip()),
+        confidence=number(row, "confidence", 1.0, 0.0, 1.0),
+        importance=int(number(row, "importance", 5, 1, 10)),
         kind=kind if kind in _KINDS else "semantic",
         evidence="user_said",
         actor="import",
         authority="human",
-        source_agent=str(row.get("source_agent") or "").strip(),
-        source_ref=redact(str(row.get("source_ref") or "").strip()),
-        commit=str(row.get("source_commit") or ""),
-        path=str(row.get("source_path") or ""),
+        source_agent=text(row, "source_agent", limit=MOST_NAME).strip(),
+        source_ref=redact(text(row, "source_ref", limit=MOST_NAME).strip()),
+        commit=text(row, "source_commit", limit=MOST_NAME),
+        path=text(row, "source_path", limit=MOST_NAME),
         origin=Origin(host="memharness"),
-        valid_from=parse_time(row["valid_from"]),
+        valid_from=begun,
         valid_to=None if is_closed else end,
         recorded_at=recorded,
         superseded_by=named[successor] if is_closed else "",
-        closed_at=end if is_closed else None,
-        closed_tx=parse_time(times[successor]) if is_closed else None,
-        retracted_at=parse_time(row["retracted_at"]) if row.get("retracted_at") else None,
+        closed_at=(begun if end is None else end) if is_closed else None,
+        closed_tx=max(recorded, learned or 0) if is_closed else None,
+        retracted_at=retracted,
         freshness=freshness if freshness in ("current", "stale", "unresolved") else "",
-        checked_head=str(row.get("checked_head") or ""),
+        checked_head=text(row, "checked_head", limit=MOST_NAME),
     )
-
-
-def _whole(rows: list[FactRow], report: ImportReport) -> list[FactRow]:
-    """Without links to facts that could not be read."""
-    there = {row.id for row in rows}
-    for row in rows:
-        if row.superseded_by and row.superseded_by not in there:
-            row.valid_to, row.superseded_by, row.closed_at, row.closed_tx = (
-                row.closed_at, "", None, None,
-            )  # fmt: skip
-            report.notes.append(f"fact {row.number}: its successor could not be read")
-    return rows
+    if not found.subject or not found.fact:
+        raise ValueError("it says nothing")
+    return found
