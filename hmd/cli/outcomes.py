@@ -27,8 +27,10 @@ def tell(outcome: Outcome, done: str, json: bool) -> None:
     elif outcome.project is not None:
         project = outcome.project
         state = "enabled" if project.enabled else "disabled"
+        said = "" if done == state else f" ({state})"
         place = project.locations[0] if project.locations else project.name
-        show.answer(f"{done} {show.short(project.id)} ({state}): {place}")
+        # A repository is known by its git directory, and people know it by what that lies in.
+        show.answer(f"{done} {show.short(project.id)}{said}: {place.removesuffix('/.git')}")
     else:
         show.answer(done)
     for note in outcome.notes:

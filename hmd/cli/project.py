@@ -39,7 +39,7 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
     rows = []
     for row in found.rows:
         state = "enabled" if row.enabled else "disabled"
-        places = ", ".join(row.locations) or row.name
+        places = ", ".join(one.removesuffix("/.git") for one in row.locations) or row.name
         rows.append([show.short(row.id), state, f"{row.memories} memories", places])
     if rows:
         show.answer(show.table(rows))

@@ -166,6 +166,10 @@ class Problem(NamedTuple):
     what: str
     used: str
 
+    def __str__(self) -> str:
+        verb = "are" if self.used.endswith("defaults") else "is"
+        return f"{self.where} {self.what}; {self.used} {verb} used"
+
 
 class Config:
     """The user's settings and what projects change of them."""

@@ -121,7 +121,8 @@ def _registrations(home: Home, known: Receipt) -> Iterator[Check]:
     for path in sorted(interpreters):
         if os.access(path, os.X_OK) and os.path.isfile(path):
             warning = surroundings.base_interpreter([path]).warning
-            yield Check("interpreter", WARN if warning else OK, warning or f"{path} is there")
+            what, _, do = warning.partition("; ")
+            yield Check("interpreter", WARN if warning else OK, what or f"{path} is there", do)
         else:
             yield Check("interpreter", FAIL, f"{path} is gone: no hook runs", AGAIN)
 
@@ -216,8 +217,7 @@ def _hook_log(home: Home) -> Iterator[Check]:
 def _config(home: Home) -> Iterator[Check]:
     _, problems = load_config(home.config)
     for one in problems:
-        what = f"{one.where} {one.what}; {one.used} is used"
-        yield Check("config", WARN, what, f"correct it in {home.config}")
+        yield Check("config", WARN, str(one), f"correct it in {home.config}")
     if not problems:
         yield Check("config", OK, "no bad values")
 
@@ -265,7 +265,7 @@ def _daemon(patient: Patient) -> Iterator[Check]:
         yield Check("daemon", FAIL, str(error), error.do or "look at hmctl logs --daemon")
         return
     began = "answers" if state == "ready" else "was started and answers"
-    who = f"run by {found.owner}" if found.owner else "run on demand"
+    who = f"run by {found.owner}" if found.owner not in ("", "on demand") else "run on demand"
     yield Check("daemon", OK, f"process {found.pid}, build {found.build}, {began}, {who}")
     build = copies.package_build().name
     if found.build and found.build != build:
@@ -403,6 +403,7 @@ def _install_again(patient: Patient, home: Home) -> list[str]:
     """Every registration of the receipt anew, in the form it had; enables nothing."""
     known = receipt.load_if_whole(home)
     done: list[str] = []
+    broken = copies.damage(home, copies.package_build())
     for entry in known.registered or [Registered(claude_code.HOST, "user", "")]:
         project = entry.scope == "project"
         cwd = os.path.dirname(os.path.dirname(entry.file)) if project else patient.cwd
@@ -418,5 +419,8 @@ def _install_again(patient: Patient, home: Home) -> list[str]:
             form=form,
             self_test=False,
         )
-        done += install.install(options, None).done
+        report = install.install(options, None)
+        done += [said for said in report.done if not said.endswith(install.UP_TO_DATE)]
+    if broken and not copies.damage(home, copies.package_build()):
+        done.append(f"hooks run from a whole copy of {report.build} again")
     return done

@@ -26,6 +26,7 @@ from hmd.setup.json_edit import JsonProblem
 from hmd.setup.receipt import Receipt, Registered
 
 LOCAL_SETTINGS = ".claude/settings.local.json"
+UP_TO_DATE = "were up to date"
 SHARED_SETTINGS = ".claude/settings.json"
 
 
@@ -231,7 +232,7 @@ def _write(plan: _Plan, place: Place) -> Receipt:
             write_through(plan.file, plan.edited.text)
             report.done.append(f"registered {plan.edited.changed} hooks in {plan.file}")
         else:
-            report.done.append(f"the hooks in {plan.file} were up to date")
+            report.done.append(f"the hooks in {plan.file} {UP_TO_DATE}")
         if options.project and plan.location is not None:
             _exclude(plan, new, plan.location)
             receipt.save(plan.home, new)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from hmd.core.errors import HmdError
+from hmd.hosts.claude_code import EVENTS
 
 _BLOCK = 1 << 16
 _LINE = re.compile(r"(\S+) (\w+) .*?\bdur=([\d.]+)ms .*?(\S+)$")
@@ -29,6 +30,8 @@ def per_event(lines: list[str]) -> dict[str, Calls]:
         found = _LINE.match(line)
         if found:
             at, event, duration, status = found.groups()
+            # A call that was passed over at once is logged under the host's own name.
+            event = EVENTS.get(event, event)
             seen.setdefault(event, []).append((at, float(duration), status))
     out = {}
     for event, calls in seen.items():

@@ -19,7 +19,7 @@ def values(path: str, project: str = "") -> tuple[dict[str, Any], list[str]]:
     wrong with the file."""
     config, problems = load(path)
     settings = msgspec.to_builtins(config.at(project) if project else config.user)
-    said = [f"{one.where} {one.what}; {one.used} is used" for one in problems]
+    said = [str(one) for one in problems]
     return flatten(settings), said
 
 

@@ -14,6 +14,7 @@ from hmd.core.errors import HmdError
 from hmd.core.memory import MemoryRow, Signature
 from hmd.core.memory_calls import MemoryList
 from hmd.core.status import LearningStatus, Status, StoreStatus
+from hmd.kernel.address import Home
 from hmd.setup import copies, install, service
 from hmd.setup.claude_code import EVENTS, registrations
 from hmd.setup.doctor import Check, Patient, _sides, examine, repair, unreachable
@@ -117,10 +118,32 @@ def test_missing_hooks_are_found_and_put_back(patient: Patient, user: User, lost
     found = bad(patient)
     assert [(one.state, one.name) for one in found] == [("FAIL", "hooks (user)")]
     assert ("no hooks" in found[0].what) if lost == "all" else ("Stop" in found[0].what)
-    repair(patient, found, lambda: False)
+    said = repair(patient, found, lambda: False)
+    assert said == [f"registered {len(EVENTS)} hooks in {user.settings}"]
     assert len(registrations(user.settings.read_text())) == len(EVENTS)
     assert bad(patient) == []
     assert user.enabled == [str(user.repo)]  # by the first install; a repair enables nothing
+
+
+def test_a_broken_copy_is_found_and_made_whole(
+    patient: Patient, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards what `--fix` says: what was done, and not what was well before."""
+    build = copies.Build("0.0.1-test", {"client/hook.py": b"pass\n"})
+    monkeypatch.setattr(copies, "package_build", lambda: build)
+    file = Path(user.home.app, build.name, "client", "hook.py")
+
+    def place(home: Home, interpreter: str) -> copies.Build:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"pass\n")
+        return user.place(home, interpreter)
+
+    monkeypatch.setattr(install.install, "__defaults__", (place,))
+    found = bad(patient)
+    assert ("FAIL", "copy") in [(one.state, one.name) for one in found]
+    said = repair(patient, found, lambda: False)
+    assert said == ["hooks run from a whole copy of 0.0.1-test again"]
+    assert bad(patient) == []
 
 
 def test_an_interpreter_that_is_gone_is_found_and_replaced(patient: Patient, user: User) -> None:

@@ -28,3 +28,10 @@ def test_calls_are_counted_by_event() -> None:
     assert (found["pre_tool"].count, found["pre_tool"].p95) == (20, 20.0)
     assert found["pre_tool"].last.startswith("2026-01-01T00:00:20")
     assert found["stop"].status == "error:OSError"
+
+
+def test_an_event_has_one_name() -> None:
+    """Guards against two lines about one event: what is passed over early bears the host's name."""
+    skipped = "2026-01-01T00:00:00.000Z PreToolUse dur=0.1ms by=hmd skipped:project"
+    found = per_event([skipped, LINE.format(1, 1).rstrip(), skipped.replace("PreToolUse", "New")])
+    assert {event: one.count for event, one in found.items()} == {"pre_tool": 2, "New": 1}
