@@ -74,6 +74,16 @@ def test_repetition_is_said_once_a_minute_with_a_count(tmp_path: Path) -> None:
     assert len(lines) == 2 and lines[1].endswith("refused (and 2 more since)")
 
 
+def test_a_clock_that_is_set_back_silences_nothing(tmp_path: Path) -> None:
+    """Guards against a day without a word: "once a minute" is about minutes in either direction."""
+    now = [86_400.0]
+    log = Log(str(tmp_path / "log"), clock=lambda: now[0])
+    log.once_a_minute("peer", "refused")
+    now[0] = 0.0
+    log.once_a_minute("peer", "refused")
+    assert len((tmp_path / "log").read_text().splitlines()) == 2
+
+
 def test_a_log_that_cannot_be_written_is_no_ones_trouble(tmp_path: Path) -> None:
     """Guards a full disk or a lost directory: False, and what is said once is tried again."""
     log = Log(str(tmp_path / "absent" / "log"))
