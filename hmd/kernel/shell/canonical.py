@@ -5,6 +5,7 @@
 what is left.
 """
 
+from hmd.kernel.shell.flow import settled
 from hmd.kernel.shell.paths import join
 from hmd.kernel.shell.reading import MAX_UNITS, Run
 from hmd.kernel.shell.syntax import TOP
@@ -39,4 +40,7 @@ def canonical(
         run.read(text, dialect, Frame([], [], join(cwd or ".", ".", root, home), TOP), None)
     except Exception:  # a fault of ours must not cost the call, and must not pass unsaid either
         run.partial = run.opaque = True
+    for unit in run.units:
+        if unit.flow:
+            unit.flow = settled(unit.flow, run.passed)
     return Form(run.units, run.partial, run.opaque)

@@ -1,5 +1,6 @@
 """Whether a call is what a signature describes, and why not (specification §5, Match)."""
 
+from hmd.kernel.shell.flow import reaches
 from hmd.kernel.shell.reading import Run
 from hmd.kernel.shell.signature import Part, Signature, from_plain, parse_signature, to_plain
 from hmd.kernel.shell.syntax import DYNAMIC, GLOB
@@ -66,23 +67,27 @@ def hidden(sig: Signature, form: "Form") -> "Unit | None":
 
 
 def _pipeline(parts: "list[Part]", form: "Form", hidden: bool) -> "Unit | None":
-    """The unit of the last part, where units of one pipeline are the parts in order, with gaps.
+    """The unit of the last part, where each part is a unit whose output comes to the next one,
+    straight or by way of others.
 
     With `hidden` a part may be a unit whose program is not known, as long as another is known.
     """
-    reached: dict[int, tuple[int, int]] = {}
-    for unit in form.units:
-        done, known = reached.get(unit.pipe, (0, 0))
-        if done == len(parts):
-            continue
-        if _is_part(parts[done], unit):
-            done, known = done + 1, known + 1
-        elif hidden and unit.dynamic and not unit.boundary and _may_be(parts[done], unit):
-            done += 1
-        reached[unit.pipe] = (done, known)
-        if done == len(parts) and known:
-            return unit
-    return None
+    before: list[tuple[Unit, bool]] = []  # what can be the part before, and whether one is known
+    for index, part in enumerate(parts):
+        found = []
+        for unit in form.units:
+            known = _is_part(part, unit)
+            if not known and not (
+                hidden and unit.dynamic and not unit.boundary and _may_be(part, unit)
+            ):
+                continue
+            sources = [seen for source, seen in before if reaches(source.flow, unit.flow)]
+            if sources or not index:
+                found.append((unit, known or any(sources)))
+        if not found:
+            return None
+        before = found
+    return next((unit for unit, known in before if known), None)
 
 
 def _may_be(part: Part, unit: "Unit") -> bool:
@@ -347,6 +352,6 @@ def hidden_heads(form: "Form") -> "list[str]":
         if unit.dynamic and not unit.boundary:
             for word in unit.argv[1:]:
                 found["-" if word[:1] == "-" else word.lower()] = None
-            if sum(other.pipe == unit.pipe for other in form.units) > 1:
+            if unit.flow:
                 found["|"] = None
     return list(found)

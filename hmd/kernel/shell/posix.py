@@ -20,4 +20,8 @@ def scan(text: str, limit: int = LIMIT) -> Scan:
         Reader(text, min(len(text), limit), found).read(TOP, (), NOTHING)
     except (Incomplete, RecursionError):
         found.partial = True
-    return Scan(found.in_order(), found.partial)
+    result = Scan(found.in_order(), found.partial, found.pipes)
+    result.passed, result.functions = found.passed, found.functions
+    for function in result.functions:
+        function.last = found.pipes
+    return result

@@ -4,7 +4,7 @@ from hmd.kernel.pattern import compile_pattern
 from hmd.kernel.shell.posix_expansions import PAREN
 from hmd.kernel.shell.posix_text import Incomplete
 from hmd.kernel.shell.posix_words import BLANKS, PLAIN, Words, skip_blanks
-from hmd.kernel.shell.syntax import FUNCTION, SUBSHELL, TOP, Command
+from hmd.kernel.shell.syntax import FUNCTION, SUBSHELL, TOP, Command, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,14 +195,15 @@ class Compounds(Words):
 
     def _function_keyword(self, ctx: str, shells: "tuple[int, ...]") -> None:
         self.skip_breaks()
-        self.word()
+        name = self.word()[0]
         match = _spaced_parens(self.text, self.index, self.end)
         if match:
             self.index = match.end()
-        self._body()
+        self._body(name)
 
-    def _body(self) -> None:
+    def _body(self, name: str) -> None:
         """Reads the body of a function. It runs elsewhere, if at all: a shell of its own."""
+        start = len(self.found.commands)
         shells = (*self.shells, self.found.new_shell())
         self.skip_breaks()
         word = _keyword(self.text, self.index, self.end)[1]
@@ -214,6 +215,9 @@ class Compounds(Words):
             self._subshell(FUNCTION, shells)
         else:
             self.found.partial = True
+        body = self.found.commands[start:]
+        if body:
+            self.found.functions.append(Function(name, body, shells[-1]))
 
 
 COMPOUNDS: "dict[str, Callable[[Compounds, str, tuple[int, ...]], None]]" = {

@@ -5,6 +5,7 @@ The commands in them are read on the way, by `read`, which posix_lists.py provid
 """
 
 from hmd.kernel.pattern import compile_pattern
+from hmd.kernel.shell.flow import SINK, SOURCE, enclose
 from hmd.kernel.shell.posix_text import (
     MAX_TEXTS,
     Findings,
@@ -56,7 +57,8 @@ FUNSUB = frozenset(("}",))  # unlike a group's `}`, it may touch the word behind
 class Expansions:
     """A cursor in a text. `index` is where it stands, `end` where the visible code ends, `last`
     where the text does (they differ where the text exceeds the limit); `shells` the environments
-    around the list being read; `pending` the here-documents whose bodies follow the next newline.
+    around the list being read; `pending` the here-documents whose bodies follow the next newline;
+    `named` the numbers of the substitutions read since a command or a redirection began.
     """
 
     __slots__ = (
@@ -67,6 +69,7 @@ class Expansions:
         "index",
         "last",
         "level",
+        "named",
         "pending",
         "shells",
         "text",
@@ -90,7 +93,8 @@ class Expansions:
         self.level = level
         self.depth = depth
         self.shells = shells
-        self.pending: list[tuple[Redirection, bool, int, tuple[int, ...]]] = []
+        self.pending: list[tuple[Redirection, bool, int, tuple[int, ...], int]] = []
+        self.named: list[int] = []
         self.closing: dict[int, int] = {}
         self.unbalanced = 0
 
@@ -168,8 +172,18 @@ class Expansions:
         self.index = start + 1
         return "$"
 
-    def nested(self, ctx: str, closers: "frozenset[str]") -> None:
+    def nested(self, ctx: str, closers: "frozenset[str]", sink: bool = False) -> None:
+        """Reads the commands of a substitution; `sink`: its command prints into it (`>(…)`)."""
+        start = len(self.found.commands)
         self.read(ctx, (*self.shells, self.found.new_shell()), closers)
+        self._number(start, sink)
+
+    def _number(self, start: int, sink: bool = False) -> None:
+        """Gives the substitution whose commands begin at `start` a number."""
+        number = self.found.new_pipe()
+        self.named.append(number)
+        entry = (number, SINK, 0) if sink else (number, SOURCE, number)
+        enclose(self.found.commands[start:], (entry,))
 
     def _backquote(self, quoted: bool) -> str:
         match = _backquoted(self.text, self.index, self.end)
@@ -186,10 +200,12 @@ class Expansions:
             return "$(…)"
         shells = (*self.shells, self.found.new_shell())
         inner = type(self)(code, len(code), self.found, self.level + 1, self.depth, shells)
+        start = len(self.found.commands)
         try:
             inner.read(SUBST, shells, NOTHING)
         except Incomplete:
             self.found.partial = True
+        self._number(start)
         return "$(…)"
 
     def _braces(self, quoted: bool) -> None:
@@ -288,7 +304,7 @@ class Expansions:
         """Reads the bodies of the pending here-documents; the cursor stands behind a newline."""
         pending = self.pending
         text = self.text
-        for redirection, tabs, place, shells in pending:
+        for redirection, tabs, place, shells, number in pending:
             start = self.index
             stop, after = find_delimiter(
                 text, start, self.last, redirection.target, tabs, not redirection.quoted
@@ -301,7 +317,7 @@ class Expansions:
             body = text[start:stop]
             redirection.body = strip_tabs(body) if tabs else body
             if not redirection.quoted and ("`" in body or "$" in body):
-                self._read_body(start, stop, place, shells)
+                self._read_body(start, stop, place, shells, number)
         self.pending = []
 
     def _unended(self, start: int, delimiter: str) -> "tuple[int, int]":
@@ -313,12 +329,16 @@ class Expansions:
                 return found + 1, found + 1 + len(delimiter)
         return self.last, self.last
 
-    def _read_body(self, start: int, stop: int, place: int, shells: "tuple[int, ...]") -> None:
+    def _read_body(
+        self, start: int, stop: int, place: int, shells: "tuple[int, ...]", number: int
+    ) -> None:
         """Reads the commands in the expansions of a body, and puts them before the command that
-        has it. They may use up `found.body_code` characters; the rest of a body costs no code."""
+        has it, which reads what they print. They may use up `found.body_code` characters; the rest
+        of a body costs no code."""
         found = self.found
         cursor = self.index, self.end, self.last, self.depth, self.shells, self.unbalanced
-        outer = found.commands, found.late
+        outer, named = (found.commands, found.late), self.named
+        self.named = []
         self.index, self.last, self.shells, self.pending = start, stop, shells, []
         found.commands, found.late = [], []
         try:
@@ -337,5 +357,7 @@ class Expansions:
             inner = found.in_order()
             self.index, self.end, self.last, self.depth, self.shells, self.unbalanced = cursor
             found.commands, found.late = outer
+            found.passed.update(self.named)
+            self.named = named
             if inner:
-                found.late.append((place, inner))
+                found.late.append((place, number, inner))

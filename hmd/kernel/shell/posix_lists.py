@@ -5,6 +5,7 @@ differently its commands are still found, and the scan is partial.
 """
 
 from hmd.kernel.pattern import compile_pattern
+from hmd.kernel.shell.flow import enclose, own_flow
 from hmd.kernel.shell.posix_compounds import (
     COMMENT,
     COMPOUNDS,
@@ -19,7 +20,8 @@ from hmd.kernel.shell.posix_compounds import (
     token,
 )
 from hmd.kernel.shell.posix_expansions import FUNSUB
-from hmd.kernel.shell.posix_text import MAX_DEPTH, Findings, Incomplete
+from hmd.kernel.shell.posix_line import Line
+from hmd.kernel.shell.posix_text import MAX_DEPTH, Incomplete
 from hmd.kernel.shell.posix_words import skip_blanks
 from hmd.kernel.shell.syntax import GLOB, QUOTED, SUBSHELL, Command, Redirection
 
@@ -40,86 +42,6 @@ _CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}", "
 _MODIFIERS = frozenset(("!", "time", "coproc"))
 
 
-class _Line:
-    """The and-or list being read: where it and the current part of its pipeline began in the list
-    of commands, so that a later `|` or `&` can put what was found into a subshell."""
-
-    __slots__ = (
-        "andor",
-        "background",
-        "begun",
-        "closed",
-        "ctx",
-        "found",
-        "part",
-        "pipe",
-        "piped",
-        "prefix",
-        "shells",
-        "wanted",
-    )
-
-    def __init__(self, found: Findings, ctx: str, shells: "tuple[int, ...]") -> None:
-        self.found = found
-        self.ctx = ctx
-        self.shells = shells
-        self.andor = self.part = len(found.commands)
-        self.pipe = 0
-        self.piped = False  # the pipeline has more than one part
-        self.begun = False  # the current part has something in it
-        self.closed = False  # … and that is a compound command that has ended
-        self.wanted = False  # an operator before asks for one more command
-        self.background = False  # the current part is a coprocess
-        self.prefix: tuple[str, ...] = ()
-
-    def emit(self, command: Command) -> None:
-        """Keeps a simple command; one without words is no command."""
-        self.begun = True
-        if command.words:
-            if not self.pipe:
-                self.found.pipes += 1
-                self.pipe = self.found.pipes
-            command.pipe = self.pipe
-            command.prefix = self.prefix
-            self.found.add(command)
-        self.prefix = ()
-
-    def modify(self, word: str) -> None:
-        """A reserved word stands before the next command."""
-        self.begun = True
-        if word not in self.prefix:
-            self.prefix += (word,)
-
-    def end_part(self) -> None:
-        """The part ends: each part of a real pipeline is a subshell (POSIX 2.12)."""
-        if self.piped or self.background:
-            self._enclose(self.part)
-        self.part = len(self.found.commands)
-        self.begun = self.closed = self.background = False
-        self.prefix = ()
-
-    def end_pipeline(self) -> None:
-        """The pipeline ends (`&&`, `||` and all that ends a list)."""
-        self.end_part()
-        self.piped = self.wanted = False
-        self.pipe = 0
-
-    def end(self, background: bool = False) -> None:
-        """The and-or list ends; in the background it is a subshell."""
-        self.end_pipeline()
-        if background:
-            self._enclose(self.andor)
-        self.andor = len(self.found.commands)
-
-    def _enclose(self, start: int) -> None:
-        commands = self.found.commands
-        if start < len(commands):
-            depth = len(self.shells)
-            shell = self.found.new_shell()
-            for command in commands[start:]:
-                command.shells = (*command.shells[:depth], shell, *command.shells[depth:])
-
-
 class Reader(Compounds):
     """Reads commands at the cursor into `found`."""
 
@@ -135,7 +57,7 @@ class Reader(Compounds):
             raise Incomplete
         self.depth += 1
         outside, self.shells = self.shells, shells
-        line = _Line(self.found, ctx, shells)
+        line = Line(self.found, ctx, shells)
         try:
             closer = self._read(line, closers)
         finally:
@@ -144,7 +66,7 @@ class Reader(Compounds):
         self.depth -= 1
         return closer
 
-    def _read(self, line: _Line, closers: "frozenset[str]") -> str:
+    def _read(self, line: Line, closers: "frozenset[str]") -> str:
         text = self.text
         match = token(text, self.index, self.end)
         while True:
@@ -187,7 +109,7 @@ class Reader(Compounds):
                 continue
             match = token(text, self.index, self.end)
 
-    def _at_end(self, line: _Line, closers: "frozenset[str]") -> str:
+    def _at_end(self, line: Line, closers: "frozenset[str]") -> str:
         if closers:
             raise Incomplete
         if self.end < self.last or self.pending or (line.wanted and not line.begun):
@@ -196,7 +118,7 @@ class Reader(Compounds):
             redirection.body = ""
         return ""
 
-    def _separate(self, operator: str, line: _Line) -> None:
+    def _separate(self, operator: str, line: Line) -> None:
         """Acts on a control operator other than `(` that closes nothing."""
         if operator == "\n":
             if self.pending:
@@ -220,7 +142,7 @@ class Reader(Compounds):
 
     # --- simple commands --------------------------------------------------------------------------
 
-    def _simple(self, match: "re.Match[str]", line: _Line) -> "re.Match[str]":
+    def _simple(self, match: "re.Match[str]", line: Line) -> "re.Match[str]":
         """Reads a simple command whose first token is `match`; returns the token after it."""
         if line.closed:  # words behind a compound command: an error, read as a new command
             self.found.partial = True
@@ -228,6 +150,8 @@ class Reader(Compounds):
         text = self.text
         command = Command([], [], [], [], line.ctx, line.shells)
         words, flags = command.words, command.flags
+        outside, self.named = self.named, []
+        fed: list[int] = []
         try:
             while True:
                 kind = match.lastindex
@@ -242,7 +166,7 @@ class Reader(Compounds):
                     words.append(match[kind])
                     flags.append(QUOTED)
                 elif kind == REDIRECT:
-                    self._redirect(match, command.redirs)
+                    self._redirect(match, command.redirs, fed)
                 elif kind == OTHER:
                     self.index = match.start(kind)
                     if words or not self._assign(self.index, command):
@@ -261,13 +185,19 @@ class Reader(Compounds):
                 match = token(text, self.index, self.end)
         finally:
             if not line.closed:
+                if fed or self.named or command.redirs:
+                    command.flow = own_flow(command.redirs, fed, self.named)
+                    command.own = len(command.flow)
+                    command.named = tuple(self.named)
                 line.emit(command)
+            self.named = outside
 
     def _assign(self, start: int, command: Command) -> bool:
         """Reads an assignment at `start` (POSIX 2.9.1), if there is one."""
         match = _assignment(self.text, start, self.end)
         if match is None:
             return False
+        named = len(self.named)
         if match[2] and ("$" in match[2] or "`" in match[2]):
             self.index = match.start(2) + 1
             self._balanced("[", "]")
@@ -278,22 +208,35 @@ class Reader(Compounds):
             value = "(…)"
         else:
             value = self.word()[0]
+        del self.named[named:]  # a variable is not followed
         command.assigns.append((match[1], value))
         return True
 
-    def _redirect(self, match: "re.Match[str]", redirections: "list[Redirection]") -> None:
+    def _redirect(
+        self, match: "re.Match[str]", redirections: "list[Redirection]", fed: "list[int]"
+    ) -> None:
+        """Reads one redirection; `fed` gets the numbers of its substitutions or here-document."""
         operator = match[REDIRECT].replace("\\\n", "")
+        descriptor = self.text[match.start() : match.start(REDIRECT)].strip(" \t\r\n\\")
+        named = len(self.named)
         self.index = start = skip_blanks(self.text, match.end(), self.end).end()
         if operator == "<<" or operator == "<<-":
             target, quoted = self.delimiter()
-            redirection = Redirection(operator, target, QUOTED if quoted else 0, None, quoted)
-            place = len(self.found.commands)
-            self.pending.append((redirection, operator == "<<-", place, self.shells))
+            flags = QUOTED if quoted else 0
+            redirection = Redirection(operator, target, flags, None, quoted, descriptor)
+            place, number = len(self.found.commands), self.found.new_pipe()
+            fed.append(number)
+            self.pending.append((redirection, operator == "<<-", place, self.shells, number))
         else:
             comment = self.text.startswith("#", start, self.end)
             target, flags = ("", 0) if comment else self.word()
             body = target if operator == "<<<" else None
-            redirection = Redirection(operator, target, flags, body)
+            redirection = Redirection(operator, target, flags, body, descriptor=descriptor)
+            read = self.named[named:]
+            del self.named[named:]
+            fed += read
+            if operator == "<<<" or (operator == "<" and target[:2] == "<("):
+                self.found.passed.update(read)
         redirections.append(redirection)
         if self.index == start:
             self.found.partial = True
@@ -312,7 +255,7 @@ class Reader(Compounds):
 
     # --- compound commands ------------------------------------------------------------------------
 
-    def _reserved(self, word: str, line: _Line) -> bool:
+    def _reserved(self, word: str, line: Line) -> bool:
         """Acts on a reserved word behind the cursor; False if it is a program's name after all."""
         if word in COMPOUNDS:
             if line.closed:
@@ -340,28 +283,27 @@ class Reader(Compounds):
             line.begun = True
         return True
 
-    def _close(self, start: int, line: _Line) -> None:
+    def _close(self, start: int, line: Line) -> None:
         """Reads the redirections of a compound command that has just ended; the commands in it
         inherit them. A here-document goes to its command only where it has just one."""
         line.begun = line.closed = True
         line.prefix = ()
         redirections: list[Redirection] = []
+        fed: list[int] = []
+        inside = self.found.commands[start:]
         while True:
             match = token(self.text, self.index, self.end)
             if match.lastindex != REDIRECT:
                 break
-            self._redirect(match, redirections)
+            self._redirect(match, redirections, fed)
         if redirections:
+            enclose(inside, own_flow(redirections, fed, ()))
             depth = len(line.shells) + 1
-            own = [
-                c
-                for c in self.found.commands[start:]
-                if c.ctx in (line.ctx, SUBSHELL) and len(c.shells) <= depth
-            ]
+            own = [c for c in inside if c.ctx in (line.ctx, SUBSHELL) and len(c.shells) <= depth]
             for command in own:
                 command.redirs += [r for r in redirections if r.op[:2] != "<<" or len(own) == 1]
 
-    def _parenthesis(self, line: _Line) -> None:
+    def _parenthesis(self, line: Line) -> None:
         """Reads `((…))` or a subshell; the cursor stands behind the first parenthesis."""
         if line.closed:
             self.found.partial = True
@@ -372,7 +314,7 @@ class Reader(Compounds):
 
     # --- functions --------------------------------------------------------------------------------
 
-    def _function(self, command: Command, line: _Line) -> bool:
+    def _function(self, command: Command, line: Line) -> bool:
         """Reads `name () body`, the cursor on the parenthesis, if it is that."""
         if len(command.words) != 1 or command.assigns:
             return False
@@ -380,8 +322,8 @@ class Reader(Compounds):
         if match is None:
             return False
         self.index = match.end()
-        command.words.clear()
+        name = command.words.pop()
         start = len(self.found.commands)
-        self._body()
+        self._body(name)
         self._close(start, line)
         return True

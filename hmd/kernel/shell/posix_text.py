@@ -4,11 +4,14 @@ Nothing here knows a grammar; positions are indexes into the scanned text.
 """
 
 from hmd.kernel.pattern import compile_pattern
-from hmd.kernel.shell.syntax import Command
+from hmd.kernel.shell.flow import SOURCE, enclose
+from hmd.kernel.shell.syntax import Command, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+
+    from hmd.kernel.shell.flow import Flow
 
 MAX_COMMANDS = 256
 MAX_TEXTS = 8  # texts within texts: backquotes, whose code is unescaped and read anew
@@ -23,16 +26,28 @@ class Incomplete(Exception):
 class Findings:
     """What one call of `scan` has found so far, over all nested texts.
 
-    `late` holds commands to be put before `commands[index]` when the scan is over: the body of a
-    here-document is read after the command that it feeds, yet expanded before it.
+    `late` holds commands to be put before `commands[index]` when the scan is over, with the number
+    of their here-document: a body is read after the command that it feeds, yet expanded before it.
     """
 
-    __slots__ = ("body_code", "commands", "late", "partial", "pipes", "shells", "total")
+    __slots__ = (
+        "body_code",
+        "commands",
+        "functions",
+        "late",
+        "partial",
+        "passed",
+        "pipes",
+        "shells",
+        "total",
+    )
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
-        self.late: list[tuple[int, list[Command]]] = []
+        self.functions: list[Function] = []
+        self.late: list[tuple[int, int, list[Command]]] = []
         self.partial = False
+        self.passed: set[int] = set()
         self.pipes = 0
         self.shells = 0
         self.total = 0
@@ -43,6 +58,11 @@ class Findings:
         self.shells += 1
         return self.shells
 
+    def new_pipe(self) -> int:
+        """A number for one more pipeline, substitution or here-document."""
+        self.pipes += 1
+        return self.pipes
+
     def add(self, command: Command) -> None:
         """Keeps `command`; raises Incomplete when there is no room."""
         if self.total >= MAX_COMMANDS:
@@ -52,10 +72,20 @@ class Findings:
 
     def in_order(self) -> "list[Command]":
         """All commands, those of here-document bodies before the command that has the body."""
-        for index, commands in sorted(self.late, key=lambda late: late[0])[::-1]:
+        for _, number, commands in self.late:
+            enclose(commands, (*self._around(number), (number, SOURCE, 0)))
+        for index, _, commands in sorted(self.late, key=lambda late: late[0])[::-1]:
             self.commands[index:index] = commands
         self.late = []
         return self.commands
+
+    def _around(self, number: int) -> "Flow":
+        """The flow around the command that reads the here-document `number`."""
+        for command in self.commands:
+            for index, entry in enumerate(command.flow):
+                if entry[0] == number:
+                    return command.flow[:index]
+        return ()
 
 
 # --- $'…' (bash manual 3.1.2.4, POSIX 2024 2.2.4) -------------------------------------------------

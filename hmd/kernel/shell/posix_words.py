@@ -80,7 +80,7 @@ class Words(Expansions):
             return 0 if value == "$" else DYNAMIC
         if char in ("<", ">") and text.startswith("(", at + 1):
             self.index += 2
-            self.nested(PROCSUB, PAREN)
+            self.nested(PROCSUB, PAREN, sink=char == ">")
             parts.append(char + "(…)")
             return DYNAMIC
         if char == "(":

@@ -1,6 +1,9 @@
 """The reading of one call: from the commands a scanner found to the units that would run."""
 
 from hmd.kernel.shell.braces import expand_braces
+from hmd.kernel.shell.definitions import Definitions
+from hmd.kernel.shell.feeding import Feeding, passes_on
+from hmd.kernel.shell.flow import shifted
 from hmd.kernel.shell.keys import command_keys, level_of
 from hmd.kernel.shell.options import read_options
 from hmd.kernel.shell.paths import join
@@ -23,7 +26,7 @@ from hmd.kernel.shell.wrappers import AGAIN, KEEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hmd.kernel.shell.syntax import Command
+    from hmd.kernel.shell.syntax import Command, Function
 
 MAX_UNITS = 256
 MAX_DEPTH = 8
@@ -43,6 +46,7 @@ class Run:
     """One reading of a call: its units so far and what the steps share."""
 
     __slots__ = (
+        "definitions",
         "depth",
         "dialect",
         "git_aliases",
@@ -54,6 +58,7 @@ class Run:
         "next_pipe",
         "opaque",
         "partial",
+        "passed",
         "root",
         "units",
     )
@@ -69,6 +74,8 @@ class Run:
         self.inner_text = 0
         self.next_pipe = 1
         self.git_aliases: dict[str, str] = {}
+        self.definitions = Definitions()
+        self.passed: set[int] = set()  # substitutions whose output goes on
         # Of the last command substitution: its words, its pipeline, and what it prints if known.
         self.last_words: list[str] = []
         self.last_pipe = 0
@@ -95,6 +102,7 @@ class Run:
         if outer is frame and frame.runner:
             outer = frame.inner([], [], "")
             outer.wrap = frame.wrap
+        outer.piped, outer.feed = frame.piped, frame.feed
         outer_ctx, outer.ctx = outer.ctx, ctx
         self.depth += 1
         self.read(
@@ -112,16 +120,32 @@ class Run:
         scan = scan_text(text, dialect)
         if scan.partial:
             self.partial = True
-        places: dict[tuple[int, ...], Place] = {(): place or Place(outer.cwd)}
-        commands = scan.commands
-        numbers = {command.pipe for command in commands}
-        one_pipeline = len(numbers) == 1 and outer.pipe
+        self.passed.update(number + self.next_pipe for number in scan.passed)
+        defined = {id(one.commands[0]): one for one in scan.functions}
+        self._list(scan.commands, scan.last, dialect, outer, place or Place(outer.cwd), defined)
+
+    def _list(
+        self,
+        commands: "list[Command]",
+        last: int,
+        dialect: str,
+        outer: Frame,
+        place: Place,
+        defined: "dict[int, Function]",
+    ) -> None:
+        """Lists the units of commands that `outer` starts; `last` is the highest number in them.
+        `defined`: functions, by the first command of their body."""
+        places: dict[tuple[int, ...], Place] = {(): place}
+        one_pipeline = outer.pipe and len({command.pipe for command in commands}) == 1
         base = self.next_pipe
-        self.next_pipe += max(numbers, default=0) + 1
-        before: dict[int, Command] = {}
+        self.next_pipe += last + 1
+        feeding = Feeding(commands, dialect)
         for command in commands:
             if not command.words:
                 continue
+            if defined and id(command) in defined:
+                function = defined[id(command)]
+                self.definitions.functions[function.name] = function
             frame = Frame(command.words, command.flags, "", outer.ctx)
             if command.ctx != TOP or outer.ctx == TOP:
                 frame.ctx = command.ctx
@@ -130,18 +154,44 @@ class Run:
             frame.dialect = dialect
             frame.pipe = outer.pipe if one_pipeline else base + command.pipe
             self._inherit(frame, command, outer)
-            previous = before.get(command.pipe)
-            if previous is not None:
-                frame.piped = True
-                frame.feed = known_output(previous)
-            elif outer.piped and one_pipeline:
-                frame.piped, frame.feed = True, outer.feed
-            before[command.pipe] = command
+            frame.piped, frame.feed = feeding.of(command) or (outer.piped, outer.feed)
+            frame.flow = outer.flow
+            if command.flow:
+                frame.flow += shifted(command.flow, base)
+                frame.named = tuple(number + base for number in command.named)
             self.simple(frame)
             if command.ctx in (SUBST, PROCSUB):
                 self.last_words = command.words
                 self.last_pipe = frame.pipe
                 self.last_output = known_output(command)
+
+    def _follow(self, frame: Frame) -> None:
+        """Lists what a call of a function or an alias runs that the same text defines."""
+        definitions = self.definitions
+        words = frame.pairs(0)
+        name = frame.words[0]
+        function = definitions.called(words)
+        text = "" if function else definitions.expansion(words)
+        if function is None and not text:
+            return
+        if self.depth >= MAX_DEPTH:
+            self.partial = True
+            return
+        definitions.calling.add(name)
+        place = frame.place or Place(frame.cwd)
+        if function is not None:
+            outer = frame.inner([], [], "")
+            outer.wrap, outer.piped, outer.feed = frame.wrap, frame.piped, frame.feed
+            self.inner_text += sum(len(word) for one in function.commands for word in one.words)
+            if self.inner_text > MAX_INNER_TEXT:
+                self.partial = True
+            else:
+                self.depth += 1
+                self._list(function.commands, function.last, frame.dialect, outer, place, {})
+                self.depth -= 1
+        else:
+            self.reparse(text, frame, "", ctx=frame.ctx, place=place)
+        definitions.calling.discard(name)
 
     def _inherit(self, frame: Frame, command: "Command", outer: Frame) -> None:
         frame.boundary = outer.boundary
@@ -161,6 +211,8 @@ class Run:
             self.partial = True
             return
         _expand(frame)
+        if frame.words and self.definitions.known:
+            self._follow(frame)
         for _ in range(MAX_WRAPPERS):
             if not frame.words:
                 return
@@ -206,6 +258,11 @@ class Run:
         unit.dynamic = dynamic or frame.uncertain
         unit.wrap, unit.env, unit.ctx, unit.cwd = frame.wrap, frame.env, frame.ctx, frame.cwd
         unit.boundary, unit.redirs, unit.pipe = frame.boundary, frame.redirs, frame.pipe
+        unit.flow = frame.flow
+        if unit.program == "alias" and frame.dialect == "posix":
+            self.definitions.alias(frame.pairs(1))
+        if frame.named and passes_on(unit.program, frame.pairs(1)):
+            self.passed.update(frame.named)
         unit.root, unit.home, unit.dialect = self.root, self.home, frame.dialect
         self.units.append(unit)
         return unit
@@ -241,6 +298,7 @@ class Run:
 
     def emit_code_runner(self, frame: Frame) -> None:
         """Lists a command that runs text from a pipe or a substitution, and files it as that."""
+        self.passed.update(frame.named)
         if not frame.piped and SUBSTITUTION[1:] in "".join(frame.words):
             frame.pipe = self.last_pipe or frame.pipe
         unit = self.emit(frame)

@@ -94,14 +94,13 @@ def shell_input(run: "Run", frame: "Frame", name: str) -> int:
     if text is not None:
         if frame.piped:
             run.emit_code_runner(frame)
+        frame.piped, frame.feed = False, None  # what it feeds its own commands is not the text
         run.reparse(text, frame, name)
         return DONE
-    if frame.piped:
+    if frame.piped or any(redirection.body is not None for redirection in frame.redirs):
         run.opaque = True
         run.emit_code_runner(frame)
         return DONE
-    if any(redirection.body is not None for redirection in frame.redirs):
-        run.opaque = True
     return KEEP
 
 
@@ -158,8 +157,12 @@ def inline_code(run: "Run", frame: "Frame", name: str) -> int:
                 frame.words[index + 1], frame.flags[index + 1]
             ):
                 run.opaque = True
+                run.passed.update(frame.named)
             return KEEP
         if word[:1] != "-" or word == "-m":
+            if word[:2] == "<(":
+                run.opaque = True
+                run.passed.update(frame.named)
             return KEEP
     if frame.piped and len(frame.words) == 1:
         run.opaque = True

@@ -5,6 +5,7 @@ wrapper, a runner or an alias is.
 """
 
 from hmd.kernel.shell.canonical import canonical
+from hmd.kernel.shell.flow import reaches
 from hmd.kernel.shell.keys import FAMILIES, level_of
 from hmd.kernel.shell.tables_programs import CWD_OPTIONS, GOAL_PROGRAMS
 from hmd.kernel.shell.tables_wrappers import NEUTRAL_WRAPPERS, SHELLS
@@ -140,7 +141,7 @@ def _from_form(form: "Form") -> Signature:
     if not acting:
         return Signature([], "the pattern names no command")
     subject = acting[-1]
-    members = [unit for unit in acting if unit.pipe == subject.pipe]
+    members = [unit for unit in acting if reaches(unit.flow, subject.flow)] + [subject]
     if len(members) > MOST_PARTS:
         return Signature([], f"the pipeline has more than {MOST_PARTS} commands")
     if any(unit.dynamic for unit in members):

@@ -2,6 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hmd.kernel.shell.flow import Flow
     from hmd.kernel.shell.syntax import Redirection
 
 SHELLC, XARGS, BOUNDARY = "shellc", "xargs", "boundary"
@@ -25,7 +26,8 @@ class Unit:
     `boundary` it runs in a container or on another machine.
     `query`    it asks about the program (`command -v git`, `git push --help`) and runs nothing.
     `dynamic`  which program runs is not known before it does.
-    `pipe`     number of its pipeline, unique in the form.
+    `pipe`     number of its pipeline, unique in the form; `flow` what it reads and what reads it,
+               also through compound commands and substitutions (`flow`).
     `fold`     names and options compare without case (PowerShell, cmd).
     `root`, `home`, `dialect`  what paths are made relative to and how they are written.
     """
@@ -40,6 +42,7 @@ class Unit:
         "dynamic",
         "env",
         "flags",
+        "flow",
         "fold",
         "home",
         "keys",
@@ -67,6 +70,7 @@ class Unit:
         self.redirs: list[Redirection] = []
         self.dynamic = False
         self.pipe = 0
+        self.flow: Flow = ()
         self.fold = False
         self.root = ""
         self.home = ""
@@ -105,6 +109,7 @@ class Frame:
     `values`     prefix assignments and their text.
     `runner`     runner words kept for the literal key.
     `piped`      something feeds its standard input; `feed` is that text where it is known.
+    `named`      numbers of the substitutions in its words.
     `place`      the directory a `cd` would change; None in a process of its own.
     `uncertain`  a wrapper's option was not known, so the program may stand further right.
     """
@@ -117,6 +122,8 @@ class Frame:
         "env",
         "feed",
         "flags",
+        "flow",
+        "named",
         "pipe",
         "piped",
         "place",
@@ -140,6 +147,8 @@ class Frame:
         self.boundary = False
         self.redirs: list[Redirection] = []
         self.pipe = 0
+        self.flow: Flow = ()
+        self.named: tuple[int, ...] = ()
         self.piped = False
         self.feed: str | None = None
         self.runner: tuple[str, ...] = ()
@@ -158,7 +167,7 @@ class Frame:
         frame.env = self.env
         frame.values = self.values
         frame.boundary = self.boundary
-        frame.pipe = self.pipe
+        frame.pipe, frame.flow, frame.named = self.pipe, self.flow, self.named
         return frame
 
     def drop(self, count: int) -> None:
