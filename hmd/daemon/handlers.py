@@ -80,7 +80,10 @@ class Handlers:
             if method is None:
                 raise _unknown(name)
             given = _decode(body, method.parameters)
-            return frame.OK, _encode(await self._run(method, Caller(header), given))
+            answer = _encode(await self._run(method, Caller(header), given))
+            if len(answer) > frame.BODY_LIMIT:
+                raise _too_long(method)
+            return frame.OK, answer
         except HmdError as error:
             return frame.ERROR, error_body(error)
         except Exception as error:
@@ -95,6 +98,15 @@ class Handlers:
 
 def _late(method: Method) -> HmdError:
     return HmdError("busy", f"'{method.name}' was not done in {method.deadline_ms} ms")
+
+
+def _too_long(method: Method) -> HmdError:
+    done = "" if method.retry_safe else "; it was done"
+    return HmdError(
+        "refused",
+        f"the answer to '{method.name}' is larger than {frame.BODY_LIMIT >> 20} MB{done}",
+        do="ask for less of it, or for a file (export: --output)",
+    )
 
 
 def error_body(error: HmdError) -> bytes:

@@ -54,6 +54,8 @@ class UseCases:
 
     async def learn(self) -> None: ...
 
+    def let_erase(self, resident: Resident) -> None: ...
+
 
 class Bench:
     def __init__(self, home: Home) -> None:
@@ -167,6 +169,18 @@ async def test_parameters_that_cannot_be_read_are_usage(bench: Bench, body: byte
     status, error = await bench.call("memory.list", body)
     assert (status, error["code"]) == (frame.ERROR, "usage")
     assert not bench.use_cases.callers
+
+
+async def test_an_answer_that_no_frame_holds_is_refused_in_words(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards large stores: whoever asks for all of one learns what to do, and no connection is just
+    dropped."""
+    bench.open()
+    monkeypatch.setattr(frame, "BODY_LIMIT", 10)
+    status, told = await bench.call("memory.list")
+    assert (status, told["code"]) == (frame.ERROR, "refused")
+    assert "larger than" in told["what"] and "--output" in told["do"]
 
 
 async def test_an_unknown_method_names_the_likely_cause(bench: Bench) -> None:
