@@ -74,7 +74,7 @@ def call(
         "actor": actor,
         "cwd": cwd or _working_directory(),
     }
-    environ = os.environ if environ is None else environ
+    environ = machine.usual_names(os.environ if environ is None else environ)
     for name in PASSED:
         if environ.get(name):
             header[f"env.{name}"] = environ[name]

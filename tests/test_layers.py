@@ -53,6 +53,7 @@ CHEAP = {
 
 # module → (what it may import in addition, why)
 PLATFORM = {
+    "hmd.kernel.system_windows": ({"ntpath"}, "what `os` has loaded there"),
     "hmd.kernel.windows": ({"ctypes", "msvcrt", "subprocess"}, "the Windows API, loaded when used"),
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from hmd.core import machine
 from hmd.core.errors import HmdError
 from hmd.kernel.address import Home, default_home
 
@@ -89,6 +90,7 @@ def begin(home: str, env: Mapping[str, str]) -> Session:
         cwd = os.getcwd()
     except OSError:
         cwd = "/"  # the directory was removed under the shell
+    env = machine.usual_names(env)
     found = home or default_home(dict(env))
     if not found:
         raise HmdError("usage", "no home: neither --home nor HMD_HOME nor HOME is set")

@@ -34,6 +34,7 @@ if sys.platform == "win32":
         sync_directory,
         take_pipe,
         try_lock,
+        usual_names,
         write_at,
     )
 else:
@@ -64,6 +65,7 @@ else:
         sync_directory,
         take_pipe,
         try_lock,
+        usual_names,
         write_at,
     )
 
@@ -94,5 +96,6 @@ __all__ = [
     "sync_directory",
     "take_pipe",
     "try_lock",
+    "usual_names",
     "write_at",
 ]

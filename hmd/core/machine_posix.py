@@ -31,6 +31,11 @@ def own_user() -> int:
     return os.geteuid()
 
 
+def usual_names(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """An environment in which HOME and TMPDIR are called so."""
+    return environ
+
+
 def keep_owner(path: str, before: os.stat_result) -> None:
     """Gives a file that replaces another to that one's owner. Raises OSError where it may not."""
     if (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):

@@ -33,6 +33,12 @@ def own_user() -> int:
     return 0
 
 
+def usual_names(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """An environment in which HOME and TMPDIR are called so."""
+    home, temporary = environ.get("USERPROFILE", ""), environ.get("TEMP", "")
+    return {"HOME": home, "TMPDIR": temporary, **environ}
+
+
 def keep_owner(path: str, before: os.stat_result) -> None:
     """A file that is replaced in its directory takes its access list from there."""
 

@@ -16,6 +16,7 @@ if sys.platform == "win32":
         O_RDONLY,
         O_TRUNC,
         O_WRONLY,
+        absolute,
         close,
         fstat,
         getpid,
@@ -26,6 +27,7 @@ if sys.platform == "win32":
         pread,
         read,
         replace,
+        resolved,
         stat,
         unlink,
         urandom,
@@ -56,6 +58,16 @@ else:
         write,
     )
 
+    def absolute(path: str) -> bool:
+        return path[:1] == "/"
+
+    def resolved(path: str) -> str:
+        """The path behind all links. Raises OSError or ValueError."""
+        from posixpath import realpath  # late: links are rare
+
+        return realpath(path)
+
+
 __all__ = [
     "O_APPEND",
     "O_CLOEXEC",
@@ -64,6 +76,7 @@ __all__ = [
     "O_RDONLY",
     "O_TRUNC",
     "O_WRONLY",
+    "absolute",
     "close",
     "dirname",
     "exists",
@@ -80,6 +93,7 @@ __all__ = [
     "read",
     "real",
     "replace",
+    "resolved",
     "stat",
     "unlink",
     "urandom",
@@ -115,7 +129,7 @@ def dirname(path: str) -> str:
 
 
 def join(path: str, more: str) -> str:
-    if more.startswith("/"):
+    if absolute(more):
         return more
     return path + more if not path or path.endswith("/") else path + "/" + more
 
@@ -141,9 +155,7 @@ def real(path: str) -> str:
     """The path behind all links. Raises OSError or ValueError."""
     if path.startswith("/") and path == normal(path) and not _leads_elsewhere(path):
         return path
-    from posixpath import realpath  # late: links are rare
-
-    return realpath(path)
+    return resolved(path)
 
 
 def _leads_elsewhere(path: str) -> bool:

@@ -36,6 +36,7 @@ __all__ = [
     "O_RDONLY",
     "O_TRUNC",
     "O_WRONLY",
+    "absolute",
     "close",
     "fstat",
     "getpid",
@@ -46,6 +47,7 @@ __all__ = [
     "pread",
     "read",
     "replace",
+    "resolved",
     "stat",
     "unlink",
     "urandom",
@@ -82,3 +84,16 @@ def pread(descriptor: int, size: int, offset: int) -> bytes:
     """Reads at a place; unlike its namesake it moves the position, which nobody here relies on."""
     os.lseek(descriptor, offset, os.SEEK_SET)
     return os.read(descriptor, size)
+
+
+def absolute(path: str) -> bool:
+    """Whether a path begins at a drive, at a share or at the root of the current drive."""
+    return path[:1] in ("/", "\\") or path[1:3] in (":/", ":\\")
+
+
+def resolved(path: str) -> str:
+    """The path behind all links, with forward slashes, as all paths are written that we compare.
+    Raises OSError or ValueError."""
+    from ntpath import realpath  # late: as on POSIX
+
+    return realpath(path).replace("\\", "/")

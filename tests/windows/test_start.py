@@ -205,3 +205,41 @@ def wait_for(what: Any) -> None:
     while not what():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+_PATHS = """
+import json
+from hmd.core import machine
+from hmd.kernel import system
+from hmd.kernel.address import Home, pipe_name
+from hmd.kernel.project import locate
+print(json.dumps([
+    system.real("C:\\\\Users\\\\me\\\\..\\\\me\\\\app"),
+    system.real("c:/Users/me/app/"),
+    system.join("C:/app", "D:/repo/.git"),
+    system.join("C:/app", "\\\\\\\\server\\\\share"),
+    system.join("C:/app", ".git"),
+    locate("C:\\\\no\\\\such\\\\app").root,
+    pipe_name("C:\\\\Users\\\\me/hmd") == pipe_name("c:/users/me\\\\hmd"),
+    machine.usual_names({"USERPROFILE": "C:\\\\Users\\\\me", "TEMP": "C:\\\\T"})["HOME"],
+    machine.usual_names({"HOME": "/h", "TEMP": "C:\\\\T"})["HOME"],
+    Home("C:/h").socket_directory,
+]))
+"""
+
+
+def test_paths_of_drives(machine: Machine) -> None:
+    """Guards places: however a path is written, hook, hmctl and daemon mean one project, one home
+    and one pipe."""
+    assert json.loads(machine.run(_PATHS)) == [
+        "C:/Users/me/app",
+        "c:/Users/me/app",
+        "D:/repo/.git",
+        "\\\\server\\share",
+        "C:/app/.git",
+        "C:/no/such/app",
+        True,
+        "C:\\Users\\me",
+        "/h",
+        "",
+    ]
