@@ -13,7 +13,7 @@ from hmd.kernel.snapshot import USER
 from hmd.recall import hot, inject
 from hmd.recall.inject import Found
 from hmd.recall.lexical import Index
-from hmd.recall.shelf import Shelf, fact_record
+from hmd.recall.shelf import Shelf
 from hmd.recall.tokenize import tokens
 from hmd.store import memories
 from hmd.store import recall as rows
@@ -98,7 +98,6 @@ async def _past_shelf(
         fact.superseded_by, fact.retracted_at, fact.closed_at, fact.valid_to = "", None, None, None
         fact.archived = False
         past.put_fact(fact)
-        past.records[fact.id] = fact_record(fact)
     return past
 
 

@@ -7,7 +7,10 @@ record, an order that nothing learned later changes.
 """
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, merge
+from itertools import islice
 
 import trio
 
@@ -17,6 +20,7 @@ from hmd.app.recall import Recall
 from hmd.core.fact_queries import FactList, FactQuery
 from hmd.core.facts import FactRow
 from hmd.core.times import parse_time
+from hmd.recall.belief import Belief
 from hmd.recall.hot import token_count
 from hmd.recall.lexical import weights
 from hmd.recall.shelf import Shelf
@@ -31,6 +35,8 @@ FEW = 64
 _WORD = re.compile(r"\w+")
 
 Past = tuple[int, int]
+# Where facts lie that a question may mean: in each shelf, the slots of its index.
+Candidates = list[tuple[Shelf, Sequence[int]]]
 
 
 class _Question:
@@ -43,11 +49,8 @@ class _Question:
         phrases = [_WORD.findall(word.lower()) for word in text.split()]
         self.phrases = [one for one in phrases if len(one) > 1]
 
-    def says(self, row: FactRow) -> bool:
-        """Whether words joined by a sign (`test:ci`) stand side by side in a fact too."""
-        if not self.phrases:
-            return True
-        text = f"{row.subject} {row.predicate} {row.fact} {row.details} {' '.join(row.tags)}"
+    def says(self, text: str) -> bool:
+        """Whether words joined by a sign (`test:ci`) stand side by side in a text too."""
         said = " " + " ".join(_WORD.findall(text.lower())) + " "
         return all(f" {' '.join(phrase)} " in said for phrase in self.phrases)
 
@@ -85,7 +88,11 @@ async def recall(service: Recall, caller: Caller, wanted: FactQuery) -> FactList
 
 
 class _Asked:
-    """One question with all that answering it takes."""
+    """One question with all that answering it takes.
+
+    The shelves say in which order facts come into question, the database which of these are an
+    answer: as few rows are read as are given.
+    """
 
     def __init__(
         self,
@@ -99,150 +106,187 @@ class _Asked:
         self._service = service
         self._project = project
         self._wanted = wanted
+        self._subject = wanted.subject.strip()
         self._now = now
         self._past = past
         self._shelves = shelves
         self._indices = [shelf.facts for shelf in shelves]
-        # Some may be refused by what only the database knows.
-        self._enough = wanted.limit + 2
+        self._about = [shelf.about(self._subject) for shelf in shelves] if self._subject else None
 
     async def answer(self, question: _Question) -> tuple[list[FactRow], int, bool]:
         """(rows best first, how many there may be, found by letters only)."""
         if not question.text:
             return (*await self._strongest(), False)
         if question.words:
-            for stage in (self._all, self._any):
-                found, total = await stage(question)
-                if found:
-                    return found, total, False
-        names = [name for index in self._indices for name in index.containing(question.text)]
-        found = await self._pass(names[:MOST_CANDIDATES], MOST_CANDIDATES) if names else []
-        return self._order(found, {}), len(found), True
+            found, total = await self._ranked(question, self._having(question.words))
+            if not found:
+                found, total = await self._ranked(question, self._having_any(question), any_=True)
+            if found:
+                return found, total, False
+        found, total = await self._containing(question.text)
+        return found, total, True
+
+    # -- without words --
 
     async def _strongest(self) -> tuple[list[FactRow], int]:
-        wanted = self._wanted
+        wanted, past = self._wanted, self._past
         special = wanted.kind or wanted.tag or wanted.pinned or wanted.freshness
-        if self._past is not None or special or wanted.archived or wanted.sensitive:
-            most = wanted.limit if self._past is not None else max(wanted.limit, MOST_CANDIDATES)
-            found = self._order(await self._pass(None, most), {})
-            return found, len(found)
-        if wanted.subject.strip():
-            names = [name for name in self._ids_about() if self._strength(name) is not None]
-            names.sort(key=lambda name: -(self._strength(name) or 0.0))
-            total = len(names)
-        else:
-            k, now = self._enough + 4, self._now
-            names = [name for shelf in self._shelves for name in shelf.strengths.best(now, k)]
-            names.sort(key=lambda name: -(self._strength(name) or 0.0))
-            total = sum(len(shelf.strengths) for shelf in self._shelves)
-        return self._order(await self._pass(names, self._enough), {}), total
+        if past is not None or special or wanted.archived or wanted.sensitive:
+            most = wanted.limit if past is not None else max(wanted.limit, MOST_CANDIDATES)
+            found = await self._service.app.store.read(
+                lambda connection: rows.newest_matching(
+                    connection, wanted, self._now, past, self._project, most
+                )
+            )
+            return (found if past is not None else self._by_strength(found)), len(found)
+        if self._about is not None:
+            mine = [one for part in self._about for one in part if self._may_be(one)]
+            return await self._read(self._strongest_of(mine)), len(mine)
+        today = max(self._now, *(shelf.latest for shelf in self._shelves))
+        few = wanted.limit + FEW
+        best = [one for shelf in self._shelves for one in shelf.strongest.best(today, few)]
+        total = sum(len(shelf.strongest) for shelf in self._shelves)
+        return await self._read(self._strongest_of(best)), total
 
-    async def _all(self, question: _Question) -> tuple[list[FactRow], int]:
-        """Facts that have every word."""
-        return await self._ranked(question, self._having(question.words))
+    def _by_strength(self, found: list[FactRow]) -> list[FactRow]:
+        accessed = self._service.app.store.accessed
+        held = {row.id: strength(row, self._now, accessed(row.id)) for row in found}
+        return sorted(found, key=lambda row: (-held[row.id], -row.recorded_at, -row.number))
 
-    async def _any(self, question: _Question) -> tuple[list[FactRow], int]:
+    def _strongest_of(self, found: Iterable[Belief]) -> Iterator[Belief]:
+        now = self._now
+        return _least_first(
+            [(-one.strength(now), -one.recorded, -one.number, one) for one in found]
+        )
+
+    # -- by words --
+
+    def _having(self, words: Sequence[str]) -> Candidates:
+        """The facts that have every word; of one subject where one is asked for: its facts are
+        fewer than those that have a word."""
+        if self._about is None:
+            return [(shelf, shelf.facts.having(words)) for shelf in self._shelves]
+        found: Candidates = []
+        for shelf, about in zip(self._shelves, self._about, strict=True):
+            slots = [s for one in about if (s := shelf.facts.slot(one.id)) is not None]
+            found.append((shelf, shelf.facts.having(words, slots)))
+        return found
+
+    def _having_any(self, question: _Question) -> Candidates:
         """Facts that have any word; of a word in several parts (`도쿄에서`, `test-ci`) half."""
-        names: dict[str, None] = {}
+        slots: list[set[int]] = [set() for _ in self._shelves]
         for group in question.groups:
-            known = [word for word in group if self._count(word)]
+            known = [word for word in group if any(index.count(word) for index in self._indices)]
             if known and 2 * len(known) >= len(group):
-                names.update(dict.fromkeys(self._having(known)))
-        return await self._ranked(question, list(names), any_=True)
-
-    def _having(self, words: Sequence[str]) -> list[str]:
-        """The ids of facts that have every word, the newest first; of one subject, where one is
-        asked for: its facts are fewer than those that have a word."""
-        if not self._wanted.subject.strip():
-            most = MOST_CANDIDATES if self._past is not None else NEWEST
-            return [
-                one.id_at(slot)
-                for one in self._indices
-                for slot in one.having(words)[: -most - 1 : -1]
-            ]
-        wanted = len(set(words))
-        return [
-            name
-            for name in self._ids_about()
-            for index in self._indices
-            if name in index and len(set(index.has(name, words))) == wanted
-        ]
-
-    def _ids_about(self) -> list[str]:
-        """The facts of the subject asked for, the newest first."""
-        subject = self._wanted.subject.strip()
-        return [n for one in self._shelves for n in reversed(one.subjects.get(subject, ()))]
-
-    def _count(self, word: str) -> int:
-        return sum(index.count(word) for index in self._indices)
-
-    def _strength(self, name: str) -> float | None:
-        """Of a fact now; None for one that is not believed."""
-        for shelf in self._shelves:
-            if name in shelf.records:
-                return shelf.strengths.at(name, self._now)
-        return None
+                for mine, (_, more) in zip(slots, self._having(known), strict=True):
+                    mine.update(more[-MOST_CANDIDATES:])
+        return [(shelf, sorted(mine)) for shelf, mine in zip(self._shelves, slots, strict=True)]
 
     async def _ranked(
-        self, question: _Question, names: list[str], any_: bool = False
+        self, question: _Question, candidates: Candidates, any_: bool = False
     ) -> tuple[list[FactRow], int]:
-        total = len(names)
-        scores: dict[str, float] = {}
-        enough = self._wanted.limit
-        if self._past is not None:
-            return await self._known_then(question, names, self._past[1], any_), total
-        if names:
-            weighed = weights(self._indices, question.words)
-            for index in self._indices:
-                scores.update(index.scores_of(weighed, names))
-            held = {name: self._strength(name) for name in names}
-            if not (self._wanted.archived or self._wanted.sensitive):
-                names = [name for name in names if held[name] is not None]
-            names.sort(key=lambda name: -scores.get(name, 0.0) * (held[name] or 0.0))
-            enough = self._enough
-        if not names:
+        """(rows best first, how many facts have the words)."""
+        total = sum(len(slots) for _, slots in candidates)
+        if not total:
             return [], 0
-        found = await self._pass(names, enough if not question.phrases else MOST_CANDIDATES)
-        if not any_:
-            found = [row for row in found if question.says(row)]
-        return self._order(found, scores), total
+        if self._past is None:
+            found = self._best(question, candidates)
+        else:
+            found = self._newest(candidates, self._past[1])
+        if question.phrases and not any_:
+            found = (one for one in found if question.says(self._text(one)))
+        return await self._read(found), total
 
-    async def _known_then(
-        self, question: _Question, names: list[str], known: int, any_: bool
-    ) -> list[FactRow]:
-        """The newest of what was recorded by then, until there are enough."""
-        found: list[FactRow] = []
-        recorded = [shelf.recorded for shelf in self._shelves]
-        several = len(self._indices) > 1  # then the newest of each come one after another
-        start = 0
-        while start < len(names) and (several or len(found) < self._wanted.limit):
-            part: list[str] = []
-            while start < len(names) and len(part) < FEW:
-                name = names[start]
-                start += 1
-                if any(one.get(name, known + 1) <= known for one in recorded):
-                    part.append(name)
-            rows_ = await self._pass(part, FEW) if part else []
-            found += rows_ if any_ else [row for row in rows_ if question.says(row)]
-        return self._order(found, {})
+    def _best(self, question: _Question, candidates: Candidates) -> Iterator[Belief]:
+        """By how well the words fit times how strongly a fact is held."""
+        weighed = weights(self._indices, question.words)
+        now = self._now
+        ranked: list[tuple[float, int, int, Belief]] = []
+        for shelf, slots in candidates:
+            beliefs = shelf.beliefs
+            known = [
+                (one, slot)
+                for slot in slots[-NEWEST if self._about is None else 0 :]
+                if (one := beliefs[slot]) is not None and self._may_be(one)
+            ]
+            scores = shelf.facts.scores_at(weighed, [slot for _, slot in known])
+            ranked += [
+                (-score * one.strength(now), -one.recorded, -one.number, one)
+                for (one, _), score in zip(known, scores, strict=True)
+            ]
+        return _least_first(ranked)
 
-    async def _pass(self, names: Sequence[str] | None, enough: int) -> list[FactRow]:
+    def _newest(self, candidates: Candidates, known: int) -> Iterator[Belief]:
+        """The newest of what was recorded by then: an order that nothing learned later changes."""
+        parts = [_newest_first(shelf, slots, known) for shelf, slots in candidates if slots]
+        return parts[0] if len(parts) == 1 else merge(*parts, key=Belief.record_key, reverse=True)
+
+    def _may_be(self, one: Belief) -> bool:
+        """Whether the database may give it, as far as the shelf knows."""
+        if self._past is not None or self._wanted.archived or self._wanted.sensitive:
+            return True
+        return one.current and (one.until is None or one.until > self._now)
+
+    def _text(self, one: Belief) -> str:
+        return next((index.text(one.id) for index in self._indices if one.id in index), "")
+
+    # -- by letters --
+
+    async def _containing(self, text: str) -> tuple[list[FactRow], int]:
+        """Facts that contain a question as it is written."""
+        found = [
+            one
+            for shelf in self._shelves
+            for name in shelf.facts.containing(text)[-MOST_CANDIDATES:]
+            if (one := shelf.belief(name)) is not None and self._may_be(one)
+        ]
+        if self._past is None:
+            read = await self._read(self._strongest_of(found))
+        else:
+            known = [one for one in found if one.recorded <= self._past[1]]
+            read = await self._read(sorted(known, key=Belief.record_key, reverse=True))
+        return read, len(read) if len(read) < self._wanted.limit else len(found)
+
+    # -- reading --
+
+    async def _read(self, candidates: Iterable[Belief]) -> list[FactRow]:
+        """The rows of the first `limit` candidates that the database lets pass."""
+        wanted, found = self._wanted, list[FactRow]()
+        left = iter(candidates)
+        size = wanted.limit + (wanted.limit // 2 if self._past is not None else 0)
+        while len(found) < wanted.limit and (part := [one.number for one in islice(left, size)]):
+            found += await self._matching(part, wanted.limit - len(found))
+            size = max(FEW, 4 * size)
+        return found
+
+    async def _matching(self, numbers: list[int], enough: int) -> list[FactRow]:
         return await self._service.app.store.read(
             lambda connection: rows.matching(
-                connection, self._wanted, names, self._now, self._past, self._project, enough
+                connection, self._wanted, numbers, self._now, self._past, self._project, enough
             )
         )
 
-    def _order(self, found: list[FactRow], scores: dict[str, float]) -> list[FactRow]:
-        if self._past is not None:
-            return sorted(found, key=lambda row: (-row.recorded_at, -row.number))
-        accessed = self._service.app.store.accessed
 
-        def rank(row: FactRow) -> tuple[float, int, int]:
-            held = strength(row, self._now, accessed(row.id))
-            return -scores.get(row.id, 1.0) * held, -row.recorded_at, -row.number
+def _least_first(ranked: list[tuple[float, int, int, Belief]]) -> Iterator[Belief]:
+    """Few are wanted of many: a heap costs less than an order."""
+    heapify(ranked)
+    while ranked:
+        yield heappop(ranked)[3]
 
-        return sorted(found, key=rank)
+
+def _newest_first(shelf: Shelf, slots: Sequence[int], known: int) -> Iterator[Belief]:
+    """Those recorded by `known`. They are looked up as they are wanted: what was erased meanwhile
+    is passed over."""
+    beliefs = shelf.beliefs
+
+    def recorded(slot: int) -> int:
+        one = beliefs[slot]
+        return 0 if one is None else one.recorded
+
+    if not shelf.in_order:
+        slots = sorted(slots, key=recorded)
+    end = bisect_right(slots, known, key=recorded)
+    return (one for slot in slots[:end][::-1] if (one := beliefs[slot]) is not None)
 
 
 def _within(found: list[FactRow], max_tokens: int | None) -> tuple[list[FactRow], bool]:

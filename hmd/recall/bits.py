@@ -5,19 +5,23 @@ O'Neil and O'Neil, SIGMOD 2001), and the greatest sums are found from the highes
 and Quass, SIGMOD 1997, algorithm 4.1). Each operation passes over n/8 bytes once.
 """
 
-import re
+import struct
 from collections.abc import Iterable, Sequence
-
-_SOME = re.compile(rb"[^\0]", re.DOTALL)
-_BITS = {bytes([byte]): [bit for bit in range(8) if byte >> bit & 1] for byte in range(256)}
+from itertools import compress
 
 
 def positions(bits: int) -> list[int]:
     """The numbers of the bits that are set, rising."""
-    data = bits.to_bytes((bits.bit_length() + 7) >> 3, "little")
-    return [
-        match.start() << 3 | bit for match in _SOME.finditer(data) for bit in _BITS[match.group()]
-    ]
+    size = (bits.bit_length() + 63) >> 6
+    words = struct.unpack(f"<{size}Q", bits.to_bytes(8 * size, "little"))
+    found = []
+    for place, word in compress(enumerate(words), words):
+        first = (place << 6) - 1
+        while word:
+            lowest = word & -word
+            found.append(first + lowest.bit_length())
+            word ^= lowest
+    return found
 
 
 def sums(terms: Iterable[tuple[int, int]]) -> list[int]:

@@ -41,10 +41,18 @@ def render(
     return (ids, "\n".join(lines)) if ids else ([], "")
 
 
-def _rank(record: Record, day: int) -> tuple[object, ...]:
-    age = max(0, day - record["updated"] // DAY_MS)
-    weight = record["score"] * 0.5 ** (age / HALF_LIFE_DAYS)
-    return (not record.get("pinned"), -round(weight, 9), -record["updated"], record["id"])
+def rank(
+    pinned: bool, score: float, updated: int, identifier: str, day: int
+) -> tuple[bool, float, int, str]:
+    """Orders entries, the first one least."""
+    age = max(0, day - updated // DAY_MS)
+    weight = score * 0.5 ** (age / HALF_LIFE_DAYS)
+    return not pinned, -round(weight, 9), -updated, identifier
+
+
+def _rank(record: Record, day: int) -> tuple[bool, float, int, str]:
+    pinned = bool(record.get("pinned"))
+    return rank(pinned, record["score"], record["updated"], record["id"], day)
 
 
 def line(record: Record) -> str:

@@ -63,8 +63,8 @@ class Index:
 
     # -- changing --
 
-    def add(self, identifier: str, text: str) -> None:
-        """Files a text; one of the same id is replaced."""
+    def add(self, identifier: str, text: str) -> int:
+        """Files a text, in the slot after the last one; one of the same id is replaced."""
         self.remove(identifier)
         found = tokens(text)
         slot = len(self._ids)
@@ -87,6 +87,7 @@ class Index:
                 entry = postings[word] = _spread(entry)
             entry.slots.append(slot)
             entry.tfs.append(count)
+        return slot
 
     def remove(self, identifier: str) -> bool:
         """Forgets a text; False where there is none of that id."""
@@ -162,12 +163,18 @@ class Index:
             if (entry := self._entry(word)) is not None and entry.impact(slot)
         )
 
-    def having(self, words: Sequence[str]) -> Sequence[int]:
+    def having(self, words: Sequence[str], among: Sequence[int] | None = None) -> Sequence[int]:
         """The slots (see `id_at`) of the texts that have every one of `words`, rising: in the order
-        in which they were added."""
+        in which they were added. `among`: of these only, in their order."""
         entries = [self._entry(word) for word in set(words)]
         known = [one for one in entries if one is not None]
-        return in_all(known) if known and len(known) == len(entries) else ()
+        if not known or len(known) < len(entries):
+            return ()
+        return in_all(known, among)
+
+    def slot(self, identifier: str) -> int | None:
+        """Where a text lies, for `having` and `scores_at`."""
+        return self._slots.get(identifier)
 
     def id_at(self, slot: int) -> str:
         """The id of the text in a slot."""

@@ -123,18 +123,19 @@ def _bits(slots: Sequence[int]) -> int:
     return int.from_bytes(data, "little") << first
 
 
-def in_all(entries: Sequence[Postings]) -> Sequence[int]:
-    """The slots that every one of several words has, rising."""
+def in_all(entries: Sequence[Postings], among: Sequence[int] | None = None) -> Sequence[int]:
+    """The slots that every one of several words has, rising; `among`: of these only."""
     entries = sorted(entries, key=lambda entry: len(entry.slots))
-    slots: Sequence[int] = entries[0].slots
-    if len(entries) > 1 and len(slots) >= MARKED:
-        members = -1
-        for entry in entries:
-            members &= entry.marks()
-        return positions(members)
-    for entry in entries[1:]:
-        slots = [slot for slot in slots if entry.impact(slot)]
-    return slots
+    if among is None:
+        if len(entries) > 1 and len(entries[0].slots) >= MARKED:
+            members = -1
+            for entry in entries:
+                members &= entry.marks()
+            return positions(members)
+        among, entries = entries[0].slots, entries[1:]
+    for entry in entries:
+        among = [slot for slot in among if entry.impact(slot)]
+    return among
 
 
 def added(parts: Iterable[tuple[float, Postings]]) -> dict[int, float]:

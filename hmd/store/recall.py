@@ -34,13 +34,14 @@ class VectorRow(NamedTuple):
 
 
 def facts_after(
-    connection: sqlite3.Connection, project: str | None, number: int, limit: int
+    connection: sqlite3.Connection, project: str | None, after: tuple[int, int], limit: int
 ) -> list[FactRow]:
-    """Facts of a project (None: the user's) above a number, in order, whatever became of them."""
+    """Facts of a project (None: the user's) in the order of recording, whatever became of them,
+    beyond a (recorded_at, number)."""
     rows = connection.execute(
-        SELECT + "WHERE f.project_id IS ? AND f.number > ? AND f.erased_at IS NULL "
-        "ORDER BY f.number LIMIT ?",
-        (project, number, limit),
+        SELECT + "WHERE f.project_id IS ? AND (f.recorded_at, f.number) > (?, ?) "
+        "AND f.erased_at IS NULL ORDER BY f.recorded_at, f.number LIMIT ?",
+        (project, *after, limit),
     )
     return [row_of(row) for row in rows]
 
@@ -117,35 +118,57 @@ def believed(
 def matching(
     connection: sqlite3.Connection,
     wanted: FactQuery,
-    ids: Sequence[str] | None,
+    numbers: Sequence[int],
     now: int,
     past: tuple[int, int] | None,
     project: str,
     enough: int,
 ) -> list[FactRow]:
-    """Facts that pass the filter of a question (its words aside), `ids` first to last until there
-    are `enough`; null: newest first. `past` is (valid, known); null: the present."""
-    valid, known = past or (present(connection, now),) * 2
-    values: dict[str, Any] = {"valid": valid, "known": known, "limit": enough}
-    terms = [THEN if past else NOW, VISIBLE]
-    narrow(replace(wanted, query=""), project, past is not None, terms, values)
-    where = " AND ".join(terms)
-    if ids is None:
-        order = "ORDER BY f.recorded_at DESC, f.number DESC LIMIT :limit"
-        return [
-            row_of(row) for row in connection.execute(SELECT + f"WHERE {where} {order}", values)
-        ]
+    """Those of the facts of `numbers` that pass the filter of a question (its words aside), first
+    to last until there are `enough`. `past` is (valid, known); null: the present."""
+    where, values = _condition(connection, wanted, now, past, project)
     out: list[FactRow] = []
-    start, size = 0, enough + 4
-    while start < len(ids) and len(out) < enough:
-        part = ids[start : start + min(size, _MANY)]
+    start, size = 0, enough
+    while start < len(numbers) and len(out) < enough:
+        part = numbers[start : start + min(size, _MANY)]
         start += len(part)
         size *= 2
-        marks = ", ".join(f":i{number}" for number in range(len(part)))
-        names = {f"i{number}": name for number, name in enumerate(part)}
+        names = {f"n{place}": number for place, number in enumerate(part)}
+        marks = ", ".join([f":{name}" for name in names])
         rows = connection.execute(
-            SELECT + f"WHERE f.id IN ({marks}) AND {where}", {**values, **names}
+            SELECT + f"WHERE f.number IN ({marks}) AND {where}", {**values, **names}
         )
-        found = {row[1]: row for row in rows}
-        out += [row_of(found[name]) for name in part if name in found]
+        found = {row[0]: row for row in rows}
+        out += [row_of(found[number]) for number in part if number in found]
     return out[:enough]
+
+
+def newest_matching(
+    connection: sqlite3.Connection,
+    wanted: FactQuery,
+    now: int,
+    past: tuple[int, int] | None,
+    project: str,
+    enough: int,
+) -> list[FactRow]:
+    """The newest records that pass the filter of a question."""
+    where, values = _condition(connection, wanted, now, past, project)
+    rows = connection.execute(
+        SELECT + f"WHERE {where} ORDER BY f.recorded_at DESC, f.number DESC LIMIT :limit",
+        {**values, "limit": enough},
+    )
+    return [row_of(row) for row in rows]
+
+
+def _condition(
+    connection: sqlite3.Connection,
+    wanted: FactQuery,
+    now: int,
+    past: tuple[int, int] | None,
+    project: str,
+) -> tuple[str, dict[str, Any]]:
+    valid, known = past or (present(connection, now),) * 2
+    values: dict[str, Any] = {"valid": valid, "known": known}
+    terms = [THEN if past else NOW, VISIBLE]
+    narrow(replace(wanted, query=""), project, past is not None, terms, values)
+    return " AND ".join(terms), values

@@ -51,7 +51,8 @@ def test_flags_lists_and_what_is_beside_it_come_back_too(connection: sqlite3.Con
     """The fields whose two values are told apart by nothing else, one by one."""
     connection.execute("PRAGMA foreign_keys = OFF")
     for number, name in enumerate(("sensitive", "pinned", "archived"), 1):
-        row = FactRow(id=f"{number}", number=number, **{name: True})
+        row = FactRow(id=f"{number}", number=number)
+        setattr(row, name, True)
         facts.insert(connection, 1, row)
         found = facts.by_id(connection, row.id)
         assert found is not None and found == row and getattr(found, name) is True
