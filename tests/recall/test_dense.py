@@ -3,9 +3,11 @@
 import math
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hmd.recall import dense
 from hmd.recall.dense import Vectors, pack, quantize, unpack
 from hmd.recall.fuse import fuse
 
@@ -46,6 +48,21 @@ def test_search_finds_what_is_there(steps: list[tuple[int, bool]]) -> None:
     for (score, name), best in zip(found, expected, strict=False):
         assert math.isclose(score, cosine(question, left[name]), abs_tol=0.02)
         assert math.isclose(score, cosine(question, left[best]), abs_tol=0.03)
+
+
+def test_two_threads_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block is gone through once, whichever thread takes it; the last one is not full."""
+    pytest.importorskip("numpy")
+    rnd = random.Random(3)
+    vectors = Vectors()
+    monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 16 * 7)
+    for number in range(500):
+        vectors.add(str(number), *quantize([rnd.uniform(-1, 1) for _ in range(16)]))
+    questions = [[rnd.uniform(-1, 1) for _ in range(16)] for _ in range(20)]
+    alone = [vectors.search(one, 500) for one in questions]
+    monkeypatch.setattr(dense, "SHARED", 100)
+    assert [vectors.search(one, 500) for one in questions] == alone
+    assert all(len({name for _, name in found}) == 500 for found in alone)
 
 
 def test_other_dimensions_are_left_out() -> None:
