@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.figures import Figure
+from tests.live.host import Host, Session
 from tests.live.instance import ROOT, short_directory
 from tests.live.wheels import Environment, build, copy_of_the_tree
 
@@ -213,6 +214,24 @@ def test_a_tool_of_its_own(source: Path, tools: Path, tool: str, kind: str, figu
         made_or_skipped(*words, "uninstall", "harness-memory-daemon", env=env)
         assert list((directory / "bin").iterdir()) == []
     figure(f"{tool} from the {kind}: installed, held, gone")
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_hooks_under_another_python(host: Host, version: str) -> None:
+    """Guards a Python that was replaced where it lies: what was compiled for the one before is left
+    alone, by a hook with a daemon and by one without."""
+    python = interpreter(version)
+    project = host.repository()
+    host.install(project)
+    host.rule(project, "bash:command:cmd:npm test", "deny")
+    session = Session(host, project)
+    for served in (True, False):
+        host.start() if served else host.stop()
+        payload = session.payload("PreToolUse", **session.call(command="npm test"))
+        words = [python, *host.entry("PreToolUse")[1:]]
+        answer = host.hook("PreToolUse", payload, words=words)
+        assert (answer.code, answer.decision, answer.err) == (0, "deny", b"")
+    assert "by=stub ok" in host.log_lines(2)[-1]
 
 
 def test_this_python_is_one_of_those() -> None:
