@@ -223,6 +223,8 @@ async def diff(app: App, caller: Caller, span: FactSpan) -> FactDiff:
     """What was learned, revised and forgotten in a span of time. Raises HmdError."""
     since = parse_time(span.since)
     until = None if span.until is None else parse_time(span.until)
+    if until is not None and until < since:
+        raise HmdError("usage", "the span ends before it begins", "until")
     return await app.store.read(
         lambda connection: facts_read.diff(connection, since, until, span.subject)
     )

@@ -348,7 +348,8 @@ def find(connection: sqlite3.Connection, name: str) -> FactRow:
     """The fact that an id, a unique prefix or a number (`#12`) names. Raises HmdError."""
     written = name.strip()
     if written.startswith("#") and written[1:].isdecimal():
-        found = connection.execute(SELECT + "WHERE f.number = ?", (int(written[1:]),)).fetchone()
+        number = min(int(written[1:20]), 2**63 - 1)  # more than SQLite counts is no fact's
+        found = connection.execute(SELECT + "WHERE f.number = ?", (number,)).fetchone()
         if found is None:
             raise HmdError("not_found", f"no fact '{name}'")
         return row_of(found)

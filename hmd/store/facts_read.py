@@ -134,7 +134,8 @@ def diff(
     """What was learned, revised and retracted in [since, until), as the store knew it at `until`.
 
     By the time of record on every list, so that a correction of the past shows on the day it was
-    made. A fact that was forgotten and brought back within the span is as if it had been left.
+    made. A fact that was forgotten and brought back within the span is as if it had been left; one
+    that was brought back after it was forgotten at `until`.
     """
     end = 2**62 if until is None else until
     values = {"since": since, "end": end, "subject": subject.strip()}
@@ -143,6 +144,8 @@ def diff(
         SELECT + "WHERE f.recorded_at >= :since AND f.recorded_at < :end "
         "AND (f.closed_tx IS NULL OR f.closed_tx >= :end) "
         f"AND (f.retracted_at IS NULL OR f.retracted_at >= :end) AND {mine} "
+        "AND NOT EXISTS (SELECT 1 FROM fact_gap g WHERE g.fact_id = f.id "
+        "AND g.retracted_at < :end AND g.restored_at >= :end) "
         "ORDER BY f.recorded_at, f.number",
         values,
     )
@@ -161,8 +164,25 @@ def diff(
         until=until,
         learned=[row_of(row) for row in learned],
         revised=[_pair(connection, row_of(row)) for row in revised.fetchall()],
-        retracted=[row_of(row) for row in retracted],
+        retracted=_in_time([row_of(row) for row in retracted], _hidden_then(connection, values)),
     )
+
+
+def _hidden_then(connection: sqlite3.Connection, values: dict[str, Any]) -> list[FactRow]:
+    """Facts that were forgotten in [since, end) and brought back later, as they were at `end`."""
+    gaps = connection.execute(
+        "SELECT g.fact_id, g.retracted_at FROM fact_gap g JOIN fact f ON f.id = g.fact_id "
+        "WHERE g.retracted_at >= :since AND g.retracted_at < :end AND g.restored_at >= :end "
+        f"AND {_VISIBLE} AND (:subject = '' OR f.subject = :subject)",
+        values,
+    ).fetchall()
+    found = [(facts.by_id(connection, one), at) for one, at in gaps]
+    return [msgspec.structs.replace(row, retracted_at=at) for row, at in found if row is not None]
+
+
+def _in_time(*parts: list[FactRow]) -> list[FactRow]:
+    rows = [row for part in parts for row in part]
+    return sorted(rows, key=lambda row: (row.retracted_at or 0, row.number))
 
 
 def _pair(connection: sqlite3.Connection, old: FactRow) -> FactPair:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from hmd.app import anchors, backup, facts, rules_at, staleness, tidy
+from hmd.app import anchors, backup, facts, forget, rules_at, staleness, tidy
 from hmd.app.context import App, Caller
 from hmd.core.changes import CreateProject, ForgetProject
 from hmd.core.errors import HmdError
 from hmd.core.fact_checks import StaleQuery, Verdict
 from hmd.core.fact_queries import FactQuery, FactRef, FactSpan, FactTidy, NearQuery, RulesAt
 from hmd.core.facts import FactDraft, FactMark, FactRevision
+from hmd.core.forgetting import ForgetQuery, RestoreQuery
 from hmd.core.times import format_time
 from tests.app.conftest import Place
 
@@ -291,3 +292,49 @@ async def test_check_beside_a_daemon_finds_all_sound(app: App) -> None:
     found = await backup.check(app, PERSON, None)
     assert (found.problems, found.facts) == ([], 1)
     assert Path(made.path).name in found.backups
+
+
+async def test_the_difference_until_then_counts_what_was_forgotten_then(
+    app: App, place: Place
+) -> None:
+    """Guards spans that end while a fact is forgotten that was brought back later: the answer is
+    the one that was given at their end."""
+
+    async def difference(until: int | None) -> tuple[list[str], list[str]]:
+        text = None if until is None else format_time(until)
+        found = await facts.diff(app, PERSON, FactSpan(since=format_time(start), until=text))
+        return [row.fact for row in found.learned], [row.fact for row in found.retracted]
+
+    start = app.now()
+    identifier = await remember(app, "stays")
+    other = await remember(app, "goes away for a while")
+    before = app.now()
+    await forget.forget(app, PERSON, ForgetQuery(id=other))
+    then = app.now()
+    told = await difference(then)
+    assert told == (["stays"], ["goes away for a while"])
+    await forget.restore(app, PERSON, RestoreQuery(id=other))
+    assert await difference(then) == told
+    assert await difference(before) == (["stays", "goes away for a while"], [])
+    assert await difference(None) == (["stays", "goes away for a while"], [])
+    back = app.now()
+    await forget.forget(app, PERSON, ForgetQuery(id=other))
+    await forget.forget(app, PERSON, ForgetQuery(id=identifier))
+    assert await difference(then) == told
+    assert await difference(back) == (["stays", "goes away for a while"], [])
+    assert (await difference(None))[1] == ["goes away for a while", "stays"]
+
+
+@pytest.mark.parametrize("name", ["#99", "#0", "#9223372036854775807", "#" + "9" * 5000, "abcd"])
+async def test_a_fact_that_is_not_there_is_named(app: App, name: str) -> None:
+    """Guards numbers that no database holds, and those that no interpreter reads."""
+    await remember(app, "something")
+    with pytest.raises(HmdError, match="no fact") as caught:
+        await facts.why(app, PERSON, FactRef(id=name))
+    assert caught.value.code == "not_found"
+
+
+async def test_a_span_that_ends_before_it_begins_is_refused(app: App) -> None:
+    """Guards against "nothing changed" as the answer to a mistake."""
+    with pytest.raises(HmdError, match="ends before it begins"):
+        await facts.diff(app, PERSON, FactSpan(since="2026-01-02", until="2026-01-01"))
