@@ -50,8 +50,8 @@ def full(session: Session, event: str, use: str) -> dict[str, Any]:
     )
 
 
-def bodies(session: Session) -> "Iterator[tuple[str, bytes, bool]]":
-    """(name, stdin of a PreToolUse hook, whether it still says `git push`)."""
+def bodies(session: Session) -> "Iterator[tuple[str, bytes, bool | None]]":
+    """(name, stdin of a PreToolUse hook, whether it still says `git push`; None: either)."""
     good = json.dumps(full(session, "PreToolUse", "USE")).encode()
     push = b'"git push"'
     assert push in good
@@ -70,7 +70,9 @@ def bodies(session: Session) -> "Iterator[tuple[str, bytes, bool]]":
     yield "65 KB", good.replace(b"pushes", b"x" * 66_000), True
     for depth in (50, 400, 900, 5_000, 100_000):
         deep = b"[" * depth + b"]" * depth
-        yield f"nested {depth}", good.replace(b'"pushes"', deep), depth <= 900
+        # How deep a decoder goes is the interpreter's business: 3.14 goes further.
+        read = None if depth == 5_000 else depth <= 900
+        yield f"nested {depth}", good.replace(b'"pushes"', deep), read
     yield "no UTF-8", good.replace(b"pushes", b"\xff\xfe\xe9\x80"), True
     yield "UTF-16", good.decode().encode("utf-16"), False
     yield "NUL", good.replace(b"pushes", b"\x00"), False
@@ -141,6 +143,8 @@ def test_whatever_comes_is_answered_and_logged(session: Session, figure: Figure)
     wrong = []
     for name, _, pushes in kinds:
         up, down = found[name]
+        if pushes is None:
+            pushes = b'"deny"' in up[0]
         right = up == down and (b'"deny"' in up[0]) is pushes and not up[1].startswith("error")
         if not right or (up[1] == "ok" and not pushes and not name.startswith("NUL")):
             wrong.append((name, up, down))
