@@ -18,11 +18,12 @@ _PART_BITS = 24
 
 class Belief:
     """A fact. `current`: it is neither replaced, forgotten, sensitive nor put away. `held` is its
-    strength at age 0, `life` its half-life in days, `since` when it was recorded or last given."""
+    strength at age 0, `life` its half-life in days, `since` when it was recorded or last given.
+    `order` is greater for what is held more strongly, of facts with one half-life, at any time."""
 
     __slots__ = (
-        "_parts", "current", "held", "id", "label", "life", "number", "pinned", "recorded",
-        "score", "since", "subject", "until", "valid_from",
+        "_parts", "current", "held", "id", "label", "life", "number", "order", "pinned",
+        "recorded", "score", "since", "subject", "until", "valid_from",
     )  # fmt: skip
 
     def __init__(self, row: FactRow, subject: str) -> None:
@@ -41,6 +42,7 @@ class Belief:
         self.held = _one(weight(row))
         self.life = _one(half_life(row))
         self.since = row.accessed_at or recorded
+        self.order = self._order()
         self.score = _one(row.confidence * row.importance / 10)
         self.pinned = row.pinned
         self.label = _label(row.authority, row.evidence, row.freshness)
@@ -53,10 +55,9 @@ class Belief:
         age = now - self.since
         return float(self.held * 0.5 ** (age / DAY_MS / self.life)) if age > 0 else self.held
 
-    def key(self) -> tuple[float, int, int]:
-        """Orders facts of one half-life by strength, at whatever time; equal ones by record."""
+    def _order(self) -> float:
         fading = math.log2(self.held) if self.held > 0 else -math.inf
-        return fading + self.since / DAY_MS / self.life, self.recorded, self.number
+        return fading + self.since / DAY_MS / self.life
 
     def given(self, at: int) -> "Belief":
         """The same, given as an answer at an instant."""
@@ -64,6 +65,7 @@ class Belief:
         for name in Belief.__slots__:
             setattr(other, name, getattr(self, name))
         other.since = at
+        other.order = other._order()
         return other
 
     def record_key(self) -> tuple[int, int]:

@@ -10,7 +10,6 @@ a text is, the score of those found does not leave out.
 from array import array
 from bisect import bisect_left, insort_left
 from collections.abc import Iterable, Sequence
-from heapq import nlargest
 
 from hmd.recall.bits import greatest, positions, sums
 
@@ -104,8 +103,12 @@ class Postings:
     def champions(self) -> Sequence[int]:
         """The slots of the greatest impacts, greatest first."""
         if self._champions is None:
-            ranked = nlargest(CHAMPIONS, zip(self.impacts, self.slots, strict=True))
-            self._champions = array("I", [slot for _, slot in ranked])
+            floor = sorted(self.impacts)[-CHAMPIONS:][0]
+            ranked = [
+                pair for pair in zip(self.impacts, self.slots, strict=True) if pair[0] >= floor
+            ]
+            ranked.sort(reverse=True)
+            self._champions = array("I", [slot for _, slot in ranked[:CHAMPIONS]])
         return self._champions
 
     def prepare(self) -> None:

@@ -5,12 +5,15 @@ and the strongest of all are among the strongest of each. Nothing is taken out o
 long list: what is gone is passed over until there is much of it.
 """
 
-from bisect import insort
+from bisect import bisect_right
 from collections.abc import Iterator
 from heapq import nlargest
 from itertools import islice
+from operator import attrgetter
 
 from hmd.recall.belief import Belief
+
+_order = attrgetter("order")
 
 
 class Strongest:
@@ -27,10 +30,10 @@ class Strongest:
     def put(self, belief: Belief) -> None:
         """A current belief that was not there."""
         entries = self._classes.setdefault(belief.life, [])
-        if not entries or belief.key() >= entries[-1].key():
-            entries.append(belief)  # nearly always: they come in the order of recording
-        else:
-            insort(entries, belief, key=Belief.key)
+        place = bisect_right(entries, belief.order, key=_order)
+        while place and _comes_after(entries[place - 1], belief):
+            place -= 1
+        entries.insert(place, belief)
         self._count += 1
 
     def drop(self, belief: Belief) -> None:
@@ -49,6 +52,10 @@ class Strongest:
             one for entries in self._classes.values() for one in islice(_true(entries, now), k)
         ]
         return nlargest(k, found, key=lambda one: (one.strength(now), one.recorded, one.number))
+
+
+def _comes_after(one: Belief, other: Belief) -> bool:
+    return one.order == other.order and one.record_key() > other.record_key()
 
 
 def _true(entries: list[Belief], now: int) -> Iterator[Belief]:

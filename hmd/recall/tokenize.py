@@ -112,6 +112,9 @@ def _compound(run: str, out: list[str], asked: bool) -> None:
     if run.isalpha() and (run.islower() or run[1:].islower()):
         _plain(run.lower(), out)
         return
+    if run.isdigit():
+        _plain(run, out)
+        return
     for piece in _SEPARATORS.split(run):
         parts = _PARTS.findall(piece)
         if len(parts) > 1 and len(piece) <= LONGEST_WORD:
