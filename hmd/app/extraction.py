@@ -333,7 +333,7 @@ class Extraction:
     def _drop(self, run: str) -> None:
         path = self._raw(run)
         if path.exists():  # what was invalid stays 24 h, and is not taken for an answer again
-            path.replace(path.with_suffix(".failed.json"))
+            machine.replace(path, path.with_suffix(".failed.json"))
 
     def _where(self, row: EpisodeRow) -> dict[str, str]:
         home = self._app.store.home

@@ -29,7 +29,7 @@ def rotate(path: str, size: int, files: int) -> None:
     for number in range(files - 1, 0, -1):
         older = path if number == 1 else f"{path}.{number - 1}"
         with contextlib.suppress(OSError):
-            os.replace(older, f"{path}.{number}")
+            machine.replace(older, f"{path}.{number}")
 
 
 def stamp(now: float) -> str:

@@ -131,3 +131,52 @@ def test_a_process_is_known_by_when_it_started() -> None:
     end = time.monotonic() + 10
     while machine.start_time(process.pid):
         assert time.monotonic() < end
+
+
+def calls_that_differ() -> list[str]:
+    """Calls in the package that mean another thing on another system, by file and line."""
+    found = []
+    apart = {FOLDER / "machine_posix.py", FOLDER / "machine_windows.py"}
+    apart |= {FOLDER.parent / "transport" / "unix.py"}
+    apart |= {FOLDER.parent / "kernel" / name for name in ("windows.py", "system_windows.py")}
+    for path in sorted(set(FOLDER.parent.rglob("*.py")) - apart):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            name, owner = node.func.attr, ast.unparse(node.func.value)
+            wrong = (
+                # What is opened so is inherited by children, and translates line ends on Windows.
+                (owner == "os" and name == "open" and not opens_well(node, text))
+                # Neither replaces a file that somebody reads there.
+                or (owner == "os" and name in ("replace", "rename"))
+                or (is_rename(node) and owner not in ("structs", "machine", "system"))
+            )
+            if wrong:
+                where = path.relative_to(FOLDER.parent)
+                found.append(f"{where}:{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def is_rename(node: ast.Call) -> bool:
+    """`path.replace(other)`; that of a text takes two arguments, that of a struct names fields."""
+    called = isinstance(node.func, ast.Attribute) and node.func.attr == "replace"
+    return called and len(node.args) == 1 and not node.keywords
+
+
+def opens_well(node: ast.Call, text: str) -> bool:
+    """An `os.open` whose flags say what they must, or were made by `open` for its opener."""
+    flags = ast.unparse(node.args[1])
+    if "devnull" in ast.unparse(node.args[0]):
+        return True
+    if flags != "flags":
+        return "NOT_INHERITED" in flags
+    return "flags: int" in text or any(
+        "NOT_INHERITED" in line and line.lstrip().startswith("flags") for line in text.splitlines()
+    )
+
+
+def test_no_call_means_another_thing_elsewhere() -> None:
+    """Guards Windows by what was wrong there before: text files that should be bytes, files that
+    cannot be replaced while a hook reads them, descriptors that children inherit."""
+    assert calls_that_differ() == []
