@@ -3,6 +3,8 @@
 Writer and reader of snapshots share this; docs/internals.md ("Snapshot file") lists the buckets.
 """
 
+from hmd.kernel.shell.keys import index_words
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -64,10 +66,10 @@ def _before_tool(record: "Record") -> "list[str]":
         # A URL pattern may leave out its scheme, so its first segment says nothing.
         segment = "*" if tool == "fetch" else first_segment(pattern)
         return ["g:" + tool + ":" + segment]
-    keys = _keys(sig.get("plain"))
+    keys = _keys_of(sig.get("plain"))
     if not keys:
         return ["t:" + tool]  # unreadable: found by every call of the tool rather than by none
-    names = ["c:" + keys[0][0].lower()]
+    names = ["c:" + index_words(keys[0])]
     if record.get("level") == "deny":
         names.append(DENY)
         if len(keys) > 1:
@@ -78,10 +80,10 @@ def _before_tool(record: "Record") -> "list[str]":
     return names
 
 
-def _keys(plain: object) -> "list[list[str]]":
+def _keys_of(plain: object) -> "list[tuple[str, ...]]":
     """The key of each part of a command signature as `shell.signature.to_plain` wrote it; [] if it
-    cannot be read. Read here, without the shell modules: `Signature.head` and `.hidden_head` say
-    the same, and a test holds them equal."""
+    cannot be read. `Signature.head` and `.hidden_head` say the same, and a test holds them equal.
+    """
     parts = plain.get("parts") if isinstance(plain, dict) else None
     if not isinstance(parts, list) or not parts:
         return []
@@ -90,5 +92,5 @@ def _keys(plain: object) -> "list[list[str]]":
         key = part[0] if isinstance(part, list) and part else None
         if not isinstance(key, list) or not key or not all(isinstance(word, str) for word in key):
             return []
-        keys.append(key)
+        keys.append(tuple(key))
     return keys

@@ -86,8 +86,8 @@ def test_absent_snapshot_is_none(tmp_path: Path) -> None:
 
 def test_filing() -> None:
     """Guards the table of buckets in docs/internals.md: each row by one example."""
-    assert buckets_of(memory(1)) == ["c:git"]
-    assert buckets_of(memory(1, level="deny")) == ["c:git", "deny", "h:push"]
+    assert buckets_of(memory(1)) == ["c:git push"]
+    assert buckets_of(memory(1, level="deny")) == ["c:git push", "deny", "h:push"]
     negated = memory(1)
     negated["sig"]["negate"] = True
     assert buckets_of(negated) == ["t:bash"]
@@ -206,7 +206,11 @@ def test_base_and_tail_equal_a_plain_search(
     live = {str(each["id"]): each for each in base}
     write(path, base, generation=0)
     resident = opened(path, "other" if foreign else KERNEL, cache)
-    names = {name for each in base for name in buckets_of(each)} | {"c:git", "s:src", "baseline"}
+    names = {name for each in base for name in buckets_of(each)} | {
+        "c:git push",
+        "s:src",
+        "baseline",
+    }
     for generation, step in enumerate(steps, 1):
         if isinstance(step, str):
             write(path, list(live.values()), generation)
@@ -250,7 +254,7 @@ def test_unfinished_tail_line_is_ignored_and_not_glued_to_the_next(tmp_path: Pat
     assert ids(opened(path).all_records()) == [1, 2]
     append_tail(path, 4, memory(3)["id"], memory(3))
     snapshot = opened(path)
-    assert ids(snapshot.records_for(["c:git"])) == [1, 2, 3]
+    assert ids(snapshot.records_for(["c:git push"])) == [1, 2, 3]
     assert "tail" in snapshot.problem
 
 
@@ -261,10 +265,10 @@ def test_foreign_kernel_reads_signatures_anew(tmp_path: Path) -> None:
     sig = {"tool": "bash", "kind": "cmd", "pattern": "git push", "negate": False, "plain": stale}
     write(path, [memory(1, sig=sig)])
     append_tail(path, 2, memory(2)["id"], memory(2, sig=sig))
-    found = opened(path, "newer").records_for(["c:git"])
+    found = opened(path, "newer").records_for(["c:git push"])
     assert ids(found) == [1, 2]
     assert [each["sig"]["plain"] for each in found] == [plain_of("git", "push")] * 2
-    assert opened(path).records_for(["c:git"]) == []
+    assert opened(path).records_for(["c:git push"]) == []
 
 
 def damage(path: Path, offset: int, data: bytes) -> None:
@@ -280,7 +284,7 @@ def test_damaged_header_is_named_and_records_are_still_found(tmp_path: Path) -> 
     damage(path, 20, b"\x00")
     snapshot = opened(path)
     assert "header" in snapshot.problem
-    assert ids(snapshot.records_for(["c:git"])) == [1, 2]
+    assert ids(snapshot.records_for(["c:git push"])) == [1, 2]
 
 
 def test_damaged_record_is_skipped_and_named(tmp_path: Path) -> None:
@@ -290,7 +294,7 @@ def test_damaged_record_is_skipped_and_named(tmp_path: Path) -> None:
     at = path.read_bytes().index(b'"level":"advise"')
     damage(path, at + 9, b"b")
     snapshot = opened(path)
-    assert ids(snapshot.records_for(["c:git"])) == [2]
+    assert ids(snapshot.records_for(["c:git push"])) == [2]
     assert "damaged" in snapshot.problem
 
 
@@ -304,7 +308,7 @@ def test_damaged_table_falls_back_to_reading_everything(tmp_path: Path) -> None:
     for at in range(start, len(data)):
         damage(path, at, bytes([data[at] ^ 0x41]))
         snapshot = opened(path)
-        assert ids(snapshot.records_for(["c:git"])) == [1]
+        assert ids(snapshot.records_for(["c:git push"])) == [1]
         assert ids(snapshot.records_for(["g:edit:src"])) == [2]
         named += bool(snapshot.problem)
         damage(path, at, data[at : at + 1])
@@ -323,7 +327,7 @@ def test_truncated_file_keeps_what_is_left(tmp_path: Path) -> None:
         snapshot = opened(cut)
         assert snapshot.problem
         whole = [number for number, end in enumerate(ends) if end <= length]
-        assert ids(snapshot.records_for(["c:git"])) == whole
+        assert ids(snapshot.records_for(["c:git push"])) == whole
 
 
 def test_open_reader_keeps_its_base_until_refreshed(tmp_path: Path) -> None:
@@ -332,9 +336,9 @@ def test_open_reader_keeps_its_base_until_refreshed(tmp_path: Path) -> None:
     write(path, [memory(1)])
     snapshot = opened(path)
     write(path, [memory(number) for number in range(2, 50)], generation=2)
-    assert ids(snapshot.records_for(["c:git"])) == [1]
+    assert ids(snapshot.records_for(["c:git push"])) == [1]
     assert snapshot.refresh()
-    assert len(snapshot.records_for(["c:git"])) == 48
+    assert len(snapshot.records_for(["c:git push"])) == 48
     os.unlink(path)
     assert snapshot.refresh()
     assert not snapshot.exists
@@ -357,7 +361,7 @@ def test_lookup_reads_few_bytes_of_a_large_file(
         return original(descriptor, size, offset)
 
     monkeypatch.setattr(os, "pread", counting)
-    assert ids(snapshot.records_for(["c:terraform"])) == [5000]
+    assert ids(snapshot.records_for(["c:terraform apply"])) == [5000]
     assert sum(read) < 2000
 
 

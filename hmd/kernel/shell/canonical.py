@@ -16,14 +16,49 @@ __all__ = ["MAX_UNITS", "Form", "Unit", "canonical"]
 
 class Form:
     """`units` in evaluation order; `partial`: something could not be read to its end; `opaque`:
-    something runs whose text is wholly hidden (`bash -c "$X"`, `curl … | sh`)."""
+    something runs whose text is wholly hidden (`bash -c "$X"`, `curl … | sh`).
 
-    __slots__ = ("opaque", "partial", "units")
+    What many rules ask of the same call is worked out once: `words`, `hiding`, `readings`.
+    """
+
+    __slots__ = ("_hiding", "_words", "folds", "opaque", "partial", "readings", "units")
 
     def __init__(self, units: "list[Unit]", partial: bool, opaque: bool) -> None:
         self.units = units
         self.partial = partial
         self.opaque = opaque
+        self.folds = any(unit.fold for unit in units)  # some compare without case
+        # The units that a dynamic one may be, by its place and its presumed program (`match`).
+        self.readings: dict[tuple[int, str], list[Unit]] = {}
+        self._words: frozenset[str] | None = None
+        self._hiding: list[tuple[int, Unit]] | None = None
+
+    @property
+    def words(self) -> "frozenset[str]":
+        """Every word that can be an operand or name an operation in a unit; in lower case for units
+        that compare without case."""
+        if self._words is None:
+            found = set()
+            for unit in self.units:
+                for key in unit.keys:
+                    for token in key:
+                        found.add(token.lower() if unit.fold else token)
+                        if token[:1] == "-" and "=" in token:
+                            value = token.partition("=")[2]
+                            found.add(value.lower() if unit.fold else value)
+            self._words = frozenset(found)
+        return self._words
+
+    @property
+    def hiding(self) -> "list[tuple[int, Unit]]":
+        """(place, unit) of those whose program is not known before they run."""
+        if self._hiding is None:
+            self._hiding = [
+                (place, unit)
+                for place, unit in enumerate(self.units)
+                if unit.dynamic and not unit.boundary
+            ]
+        return self._hiding
 
 
 def canonical(

@@ -6,6 +6,7 @@ from hmd.kernel.shell.tables_programs import (
     BUN_BUILTINS,
     FILTERS,
     GLOBAL_VALUES,
+    GOAL_PROGRAMS,
     LEVELS,
     NESTED_FLAGS,
     NESTED_LEVELS,
@@ -32,6 +33,22 @@ def level_of(first: str, second: str = "") -> int:
         return 2
     level = LEVELS.get(first, 1)
     return NESTED_LEVELS.get(f"{first} {second}", level) if level > 1 else level
+
+
+def head_length(key: _Key) -> int:
+    """How many leading tokens of a signature must be equal and first (specification §5, Match 1):
+    the words that name the operation, as far as they are no options."""
+    level = 1 if key[0] in GOAL_PROGRAMS else level_of(key[0], key[1] if len(key) > 1 else "")
+    end = 1
+    while end < len(key) and end < level and key[end][:1] != "-":
+        end += 1
+    return end
+
+
+def index_words(key: _Key) -> str:
+    """What an index files a signature under whose first command has this key: the first token, and
+    the second where it belongs to the head, in lower case."""
+    return " ".join(key[: min(head_length(key), 2)]).lower()
 
 
 def command_keys(program: str, via: str, argv: "list[str]", runner: _Key = ()) -> "list[_Key]":

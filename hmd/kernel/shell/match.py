@@ -41,13 +41,21 @@ _EMPTY: "frozenset[str]" = frozenset()
 def matches(sig: Signature, form: "Form") -> "Unit | None":
     """The unit of `form` that the (last part of the) signature describes, None if there is none."""
     parts = sig.parts
-    if len(parts) == 1:
-        part = parts[0]
-        for unit in form.units:
-            if _is_part(part, unit):
-                return unit
+    if len(parts) != 1:
+        return _pipeline(parts, form, hidden=False) if parts else None
+    part = parts[0]
+    if not _may_match(part, form):
         return None
-    return _pipeline(parts, form, hidden=False) if parts else None
+    for unit in form.units:
+        if _is_part(part, unit):
+            return unit
+    return None
+
+
+def _may_match(part: Part, form: "Form") -> bool:
+    """Whether all words of a part are there at all: most of many rules end here."""
+    words = form.words
+    return part.words <= words or part.runs_code or (form.folds and part.folded <= words)
 
 
 def hidden(sig: Signature, form: "Form") -> "Unit | None":
@@ -56,12 +64,12 @@ def hidden(sig: Signature, form: "Form") -> "Unit | None":
 
     For `deny` only. A signature of one word is never hidden.
     """
-    if sum(len(part.key) for part in sig.parts) < 2:
+    if not form.hiding or sum(len(part.key) for part in sig.parts) < 2:
         return None
     if len(sig.parts) > 1:
         return _pipeline(sig.parts, form, hidden=True)
-    for unit in form.units:
-        if unit.dynamic and not unit.boundary and _may_be(sig.parts[0], unit):
+    for place, unit in form.hiding:
+        if _may_be(sig.parts[0], unit, place, form):
             return unit
     return None
 
@@ -75,30 +83,50 @@ def _pipeline(parts: "list[Part]", form: "Form", hidden: bool) -> "Unit | None":
     before: list[tuple[Unit, bool]] = []  # what can be the part before, and whether one is known
     for index, part in enumerate(parts):
         found = []
-        for unit in form.units:
-            known = _is_part(part, unit)
-            if not known and not (
-                hidden and unit.dynamic and not unit.boundary and _may_be(part, unit)
-            ):
-                continue
-            sources = [seen for source, seen in before if reaches(source.flow, unit.flow)]
-            if sources or not index:
-                found.append((unit, known or any(sources)))
+        if _may_match(part, form):
+            found = [(unit, True) for unit in form.units if _is_part(part, unit)]
+        if hidden:
+            known = [unit for unit, _ in found]
+            found += [
+                (unit, False)
+                for place, unit in form.hiding
+                if unit not in known and _may_be(part, unit, place, form)
+            ]
+        if index:
+            found = [
+                (unit, known or any(sources))
+                for unit, known in found
+                if (sources := [seen for one, seen in before if reaches(one.flow, unit.flow)])
+            ]
         if not found:
             return None
         before = found
     return next((unit for unit, known in before if known), None)
 
 
-def _may_be(part: Part, unit: "Unit") -> bool:
-    """Whether another reading of a unit's program word makes it the part's command."""
-    readings = []
+def _may_be(part: Part, unit: "Unit", place: int, form: "Form") -> bool:
+    """Whether another reading of the program word of a unit, the one at `place` in its form, makes
+    it the part's command."""
+    presumed = ""
     if unit.flags[0] & (DYNAMIC | GLOB):
         if part.runs_code and len(unit.argv) == 1:
             return True
-        readings.append(([part.key[0], *unit.argv[1:]], [0, *unit.flags[1:]]))
+        presumed = part.key[0]
+    found = form.readings.get((place, presumed))
+    if found is None:
+        found = form.readings[place, presumed] = _read_otherwise(unit, presumed)
+    return any(_is_part(part, other) for other in found)
+
+
+def _read_otherwise(unit: "Unit", presumed: str) -> "list[Unit]":
+    """What a unit runs if its program word is `presumed` ("": it is known), or nothing, or the name
+    of a wrapper."""
+    readings = []
+    if presumed:
+        readings.append(([presumed, *unit.argv[1:]], [0, *unit.flags[1:]]))
     if len(unit.argv) > 1:
-        readings.append((unit.argv[1:], unit.flags[1:]))  # nothing, or a wrapper
+        readings.append((unit.argv[1:], unit.flags[1:]))
+    found: list[Unit] = []
     for argv, flags in readings:
         run = Run(unit.dialect, unit.root, unit.home)
         frame = Frame(argv, flags, unit.cwd, unit.ctx)
@@ -107,9 +135,8 @@ def _may_be(part: Part, unit: "Unit") -> bool:
             run.simple(frame)
         except Exception:  # one reading of several; canonical() has said what it could not read
             continue
-        if any(_is_part(part, other) for other in run.units):
-            return True
-    return False
+        found += run.units
+    return found
 
 
 def _is_part(part: Part, unit: "Unit") -> bool:
@@ -340,7 +367,10 @@ def heads(form: "Form") -> "list[str]":
     found: dict[str, None] = {}
     for unit in form.units:
         for key in unit.keys:
-            found[key[0].lower()] = None
+            first = key[0].lower()
+            found[first] = None
+            if len(key) > 1:
+                found[f"{first} {key[1].lower()}"] = None
     return list(found)
 
 

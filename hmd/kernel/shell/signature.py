@@ -6,8 +6,8 @@ wrapper, a runner or an alias is.
 
 from hmd.kernel.shell.canonical import canonical
 from hmd.kernel.shell.flow import reaches
-from hmd.kernel.shell.keys import FAMILIES, level_of
-from hmd.kernel.shell.tables_programs import CWD_OPTIONS, GOAL_PROGRAMS
+from hmd.kernel.shell.keys import FAMILIES, head_length, index_words
+from hmd.kernel.shell.tables_programs import CWD_OPTIONS
 from hmd.kernel.shell.tables_wrappers import NEUTRAL_WRAPPERS, SHELLS
 from hmd.kernel.shell.texts import scan_text
 from hmd.kernel.shell.unit import CODE_RUNNER
@@ -29,12 +29,25 @@ class Part:
 
     `key`      the canonical tokens; `head` the leading ones that must be equal and first, `rest`
                the other operands, an ordered subsequence, `options` the option words.
+    `words`    head and other operands, `folded` these in lower case.
     `wrap`, `env`, `cwd`  what the unit must have ("" = any directory).
     `query`    the signature is itself a question (`which python`).
     `runs_code` it stands for any shell fed by a pipe.
     """
 
-    __slots__ = ("cwd", "env", "head", "key", "options", "query", "rest", "runs_code", "wrap")
+    __slots__ = (
+        "cwd",
+        "env",
+        "folded",
+        "head",
+        "key",
+        "options",
+        "query",
+        "rest",
+        "runs_code",
+        "words",
+        "wrap",
+    )
 
     def __init__(
         self,
@@ -52,14 +65,16 @@ class Part:
         self.query = query
         self.runs_code = runs_code
         self.head, self.rest, self.options = divide(key)
+        self.words = frozenset((*self.head, *self.rest))
+        self.folded = frozenset(word.lower() for word in self.words)
 
 
 class Signature:
     """What `parse_signature` makes of a pattern.
 
-    `parts` are its commands: one, or those of a pipeline in order. `head` is the first token of the
-    first part, lower case: the bucket an index files it under; `hidden_head` likewise for the
-    hidden case (`match.hidden_heads`). `literal` is its readable key. `specific` tells whether it
+    `parts` are its commands: one, or those of a pipeline in order. `head` is the bucket an index
+    files it under, by its first part (`keys.index_words`); `hidden_head` likewise for the hidden
+    case (`match.hidden_heads`). `literal` is its readable key. `specific` tells whether it
     names more than a program (V10). `problem` says why it cannot be a signature, "" if it can.
     """
 
@@ -72,7 +87,7 @@ class Signature:
 
     @property
     def head(self) -> str:
-        return self.parts[0].key[0].lower() if self.parts else ""
+        return index_words(self.parts[0].key) if self.parts else ""
 
     @property
     def hidden_head(self) -> str:
@@ -91,10 +106,7 @@ def divide(
     key: "tuple[str, ...]",
 ) -> "tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]":
     """(head, other operands, options) of a signature's tokens (specification §5, Match 1 to 3)."""
-    level = 1 if key[0] in GOAL_PROGRAMS else level_of(key[0], key[1] if len(key) > 1 else "")
-    end = 1
-    while end < len(key) and end < level and key[end][:1] != "-":
-        end += 1
+    end = head_length(key)
     rest: list[str] = []
     options: list[str] = []
     literal = False

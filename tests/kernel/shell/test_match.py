@@ -20,18 +20,18 @@ from hmd.kernel.shell.match import (
 @pytest.mark.parametrize(
     "pattern, literal, head, specific",
     [
-        ("git push", "git push", "git", True),
-        ("git -C a push", "git push", "git", True),
-        ("cd a && git add . && git push", "git push", "git", True),
+        ("git push", "git push", "git push", True),
+        ("git -C a push", "git push", "git push", True),
+        ("cd a && git add . && git push", "git push", "git push", True),
         ("shutdown", "shutdown", "shutdown", False),
         ("sudo shutdown", "shutdown", "shutdown", False),
-        ("pm test", "pm test", "pm", False),
-        ("bin vitest run", "bin vitest run", "bin", True),
-        ("npx vitest", "npx vitest", "npx", True),
+        ("pm test", "pm test", "pm test", False),
+        ("bin vitest run", "bin vitest run", "bin vitest", True),
+        ("npx vitest", "npx vitest", "npx vitest", True),
         ("curl | sh", "curl | sh", "curl", True),
         ("cd a", "cd a", "cd", True),
         ("Remove-Item -Recurse", "Remove-Item -Recurse", "remove-item", True),
-        ("git commit -m 'a b'", "git commit -m 'a b'", "git", True),
+        ("git commit -m 'a b'", "git commit -m 'a b'", "git commit", True),
     ],
 )
 def test_what_a_pattern_says(pattern: str, literal: str, head: str, specific: bool) -> None:
@@ -102,10 +102,37 @@ def test_the_unit_that_matched_is_returned() -> None:
 def test_heads_list_every_bucket_once() -> None:
     assert heads(canonical("CI=1 npx vitest run; GIT.EXE push; git pull")) == [
         "npx",
+        "npx vitest",
         "vitest",
+        "vitest run",
         "bin",
+        "bin vitest",
         "git",
+        "git push",
+        "git pull",
     ]
+
+
+@pytest.mark.parametrize(
+    "pattern, head",
+    [
+        ("git push origin main", "git push"),
+        ("git -C sub push", "git push"),
+        ("git --version", "git"),
+        ("git", "git"),
+        ("rm -rf build", "rm"),
+        ("rm build", "rm"),  # an operand may stand anywhere
+        ("make test", "make"),  # so may a goal
+        ("docker compose up", "docker compose"),
+        ("npm run build", "npm run"),
+        ("pm add", "pm add"),
+        ("Git Push", "git"),  # another program, as far as is known
+    ],
+)
+def test_the_words_that_must_come_first_file_a_signature(pattern: str, head: str) -> None:
+    """Guards that many rules on one program are told apart without being read, and that a word
+    that may stand further right is no part of a bucket."""
+    assert parse_signature(pattern).head == head
 
 
 def test_hidden_heads_list_only_what_a_dynamic_program_can_be() -> None:
