@@ -234,6 +234,39 @@ def test_without_a_home_directory(host: Host) -> None:
     assert "HOME" in done.stderr and "Traceback" not in done.stderr
 
 
+ON_THE_NETWORK = """
+from hmd.store import db
+db.file_system_of = lambda path, mounts=None: "nfs4"
+"""
+
+
+def test_a_home_on_the_network(host: Host) -> None:
+    """Guards homes whose file system shares no memory between machines: a rollback journal, no
+    file beside the database that needs shared memory, nothing lost by a kill, and doctor tells."""
+    instance = host.instance
+    daemon = instance.start(before=ON_THE_NETWORK)
+    project = prepared(host)
+    session = Session(host, project)
+    assert session.pre(COMMAND).decision == "deny"
+    draft = {"subject": "build box", "fact": "it runs Debian 12"}
+    instance.call("fact.remember", draft, cwd=str(project))
+    folder = Path(host.home.database).parent
+    assert not [path for path in folder.iterdir() if path.name.endswith(("-wal", "-shm"))]
+    found = host.hmctl("doctor", cwd=project, code=None).stdout
+    assert "network file system" in found, found
+    daemon.kill()
+    daemon.wait()
+    host.hold()
+    assert session.pre(COMMAND).decision == "deny"
+    host.release()
+    instance.start(before=ON_THE_NETWORK)
+    host.hmctl("memory", "list", cwd=project)
+    listed = host.hmctl("fact", "recall", cwd=project).stdout
+    assert "Debian 12" in listed
+    assert session.pre(COMMAND).decision == "deny"
+    assert not [path for path in folder.iterdir() if path.name.endswith(("-wal", "-shm"))]
+
+
 def mounted(host: Host, place: str, options: str) -> list[str]:
     """A command prefix that gives its process another file system at a place."""
     script = f'mount -t tmpfs -o {options} tmpfs {place} && exec "$@"'
