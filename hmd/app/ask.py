@@ -50,8 +50,7 @@ async def recall(service: Recall, caller: Caller, wanted: RecallWanted) -> Recal
         inject.least_cosine(settings.embeddings.model),
         _refusal(now if as_of is None else as_of, query),
     )
-    floor = inject.least_cosine(settings.embeddings.model)
-    found = [one for one in found if one.words or one.cosine >= floor]
+    found = [one for one in found if one.words or not one.why_not]
     if since is not None:
         found = [one for one in found if one.record["updated"] >= since]
     if wanted.prompt:

