@@ -6,6 +6,7 @@ a text is embedded once. After a change of model the old vectors serve until the
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha1
 from itertools import islice
 
@@ -102,7 +103,7 @@ class Embedding:
         cache = settings.cache_dir or os.path.join(self._app.store.home.path, "models")
         argv = command(settings.model, cache, settings.idle_exit_minutes * 60)
         self._settings = settings
-        self._encoder = EncoderProcess(argv, self._say, self._loads)
+        self._encoder = EncoderProcess(argv, self._say, partial(self._loads, settings.model))
         if self._nursery is not None:
             self._nursery.start_soon(self._run_encoder, self._encoder)
         self._due.update(dict.fromkeys(self._shelf_of))
@@ -127,7 +128,10 @@ class Embedding:
             self._before[1].cancel()
         self._before = None
 
-    def _loads(self) -> list[Load]:
+    def _loads(self, model: str) -> list[Load]:
+        """What a new process of a model has to know; vectors of another would be nonsense to it."""
+        if model != self._known_model:
+            return []
         return [Load(shelf=shelf, vectors=dict(held)) for shelf, held in self._vectors.items()]
 
     # -- the backfill --
@@ -154,18 +158,21 @@ class Embedding:
                         self._work.set()  # its model has worked before: what is due is tried again
 
     async def _backfill(self, settings: Embeddings) -> None:
-        model = settings.model
+        """Ends early where another model is chosen meanwhile: what is due is due for that one."""
+        model, encoder = settings.model, self._process(settings)
         if self._known_model != model:
             await self._read(model)
-        while self._due:
+        while self._due and self._settings == settings:
             items = list(islice(self._due, 16 * BATCH))
-            await self._embed(model, items, settings)
-            for item in items:
-                self._due.pop(item, None)
-        self._end_before()
-        await self._app.store.operate(lambda connection: rows.drop_models(connection, model))
+            await self._embed(model, items, encoder)
+            if self._settings == settings:
+                for item in items:
+                    self._due.pop(item, None)
+        if self._settings == settings:
+            self._end_before()
+            await self._app.store.operate(lambda connection: rows.drop_models(connection, model))
 
-    async def _embed(self, model: str, items: Sequence[str], settings: Embeddings) -> None:
+    async def _embed(self, model: str, items: Sequence[str], encoder: EncoderProcess) -> None:
         by_shelf: dict[str, list[str]] = {}
         for item in items:
             by_shelf.setdefault(self._shelf_of.get(item, ""), []).append(item)
@@ -183,17 +190,17 @@ class Embedding:
                     known[name] = stored
                 else:
                     fresh[name] = text
-            known.update(await self._make(model, fresh, settings))
+            known.update(await self._make(model, fresh, encoder))
             held.update(known)
             if known or gone:
-                await self._process(settings).load(Load(shelf=shelf, vectors=known, drop=gone))
+                await encoder.load(Load(shelf=shelf, vectors=known, drop=gone))
 
     async def _make(
-        self, model: str, texts: dict[str, str], settings: Embeddings
+        self, model: str, texts: dict[str, str], encoder: EncoderProcess
     ) -> dict[str, Packed]:
         if not texts:
             return {}
-        found = await self._process(settings).embed(list(texts.values()))
+        found = await encoder.embed(list(texts.values()))
         made = dict(zip(texts, found, strict=True))
         kept = [
             VectorRow(name, digest_of(texts[name]), one.scale, one.values)

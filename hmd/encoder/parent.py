@@ -91,6 +91,7 @@ class EncoderProcess:
         self._patient: deque[_Request] = deque()
         self._work = trio.Event()
         self._wanted = False
+        self._over = False
 
     @property
     def pid(self) -> int:
@@ -137,6 +138,8 @@ class EncoderProcess:
         self, message: Message, queue: "deque[_Request]", timeout: float | None
     ) -> Reply | None:
         request = _Request(message)
+        if self._over:
+            return None
         queue.append(request)
         self._work.set()
         try:
@@ -159,8 +162,17 @@ class EncoderProcess:
                 except _Lost as lost:
                     await self._lose(str(lost))
         finally:
+            self._over = True  # nobody may wait for an answer that cannot come
+            self._dismiss()
             with trio.CancelScope(shield=True):
                 await self._end()
+
+    def _dismiss(self) -> None:
+        """Those that wait go without an answer."""
+        for request in (*self._urgent, *self._patient):
+            request.done.set()
+        self._urgent.clear()
+        self._patient.clear()
 
     async def _serve(self) -> None:
         while self._wanted or self._urgent or self._patient:
@@ -254,17 +266,11 @@ class EncoderProcess:
         """Ends the process and tells whoever waits; the next start waits a while."""
         await self._end()
         self.state, self.trouble = "waiting", why
-        for request in (*self._urgent, *self._patient):
-            request.done.set()
-        self._urgent.clear()
-        self._patient.clear()
+        self._dismiss()
         self._pause = min(max(self._pause * 2, self._first_pause), LONGEST_PAUSE_S)
         self._say(f"the encoder is away for {self._pause:g} s: {why}")
         await trio.sleep(self._pause)
-        for request in (*self._urgent, *self._patient):
-            request.done.set()  # those that asked meanwhile begin anew, if they still want to
-        self._urgent.clear()
-        self._patient.clear()
+        self._dismiss()  # those that asked meanwhile begin anew, if they still want to
         self.state = "off"
 
     async def _end(self) -> None:

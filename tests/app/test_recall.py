@@ -220,3 +220,29 @@ async def test_old_vectors_serve_until_another_model_has_read_all(tmp_path: Path
             while not (await ask.embeddings(service, PERSON, None)).trouble:
                 await trio.sleep(0.02)
             assert (await ask.recall(service, PERSON, wanted)).dense
+
+
+async def test_settings_that_change_in_the_middle_of_a_backfill(tmp_path: Path) -> None:
+    """Each change gives up a process that may just be loading its model, or be asked by the
+    backfill: in the end everything is read, by one of the last settings."""
+    async with recalling(tmp_path, embeddings={"enabled": True, "model": "hash"}) as service:
+        for number in range(40):
+            await add(service, f"service {number} listens on port {9000 + number}")
+        await ask.backfill(service, PERSON, None)
+        with trio.fail_after(60):
+            for minutes in (5, 6, 7, 8):
+                settings = {"enabled": True, "model": "hash", "idle_exit_minutes": minutes}
+                service.app.config = parse({"embeddings": settings})[0]
+                service.settings_changed()
+                await trio.sleep(0.05 * (minutes % 3))
+            while True:
+                found = await ask.embeddings(service, PERSON, None)
+                if found.embedded == 40 and not found.wanted and found.state == "ready":
+                    break
+                await trio.sleep(0.02)
+            wanted = RecallWanted(query="ports of services")
+            while True:
+                answer = await ask.recall(service, PERSON, wanted)
+                if answer.dense and answer.rows and answer.rows[0].cosine:
+                    break
+                await trio.sleep(0.02)

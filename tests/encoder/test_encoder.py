@@ -178,6 +178,7 @@ class Empty:
     """A model with no memory left."""
 
     dimension = 2
+    learned = False
 
     def questions(self, texts: Sequence[str]) -> list[Sequence[float]]:
         raise MemoryError
@@ -220,3 +221,22 @@ async def test_one_that_cannot_take_what_was_known_does_not_get_ready() -> None:
     async with running(encoder):
         with pytest.raises(HmdError, match="MemoryError"):
             await encoder.embed(["a"])
+
+
+async def test_nobody_waits_for_one_that_was_given_up() -> None:
+    """Another model is chosen while the first is being loaded: its backfill ends."""
+    encoder, _ = scripted("time.sleep(100)\n")
+    refused: list[HmdError] = []
+
+    async def wait() -> None:
+        with pytest.raises(HmdError) as info:
+            await encoder.embed(["a"])
+        refused.append(info.value)
+
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            async with running(encoder):
+                nursery.start_soon(wait)
+                await until(encoder, "starting")
+            await wait()
+    assert len(refused) == 2
