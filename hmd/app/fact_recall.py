@@ -109,6 +109,7 @@ class _Asked:
         self._subject = wanted.subject.strip()
         self._now = now
         self._past = past
+        self._all = past is not None or wanted.archived or wanted.sensitive
         self._shelves = shelves
         self._indices = [shelf.facts for shelf in shelves]
         self._about = [shelf.about(self._subject) for shelf in shelves] if self._subject else None
@@ -200,20 +201,15 @@ class _Asked:
     def _best(self, question: _Question, candidates: Candidates) -> Iterator[Belief]:
         """By how well the words fit times how strongly a fact is held."""
         weighed = weights(self._indices, question.words)
-        now = self._now
+        now, may_be = self._now, self._may_be
         ranked: list[tuple[float, int, int, Belief]] = []
         for shelf, slots in candidates:
+            slots = slots[-NEWEST if self._about is None else 0 :]
             beliefs = shelf.beliefs
-            known = [
-                (one, slot)
-                for slot in slots[-NEWEST if self._about is None else 0 :]
-                if (one := beliefs[slot]) is not None and self._may_be(one)
-            ]
-            scores = shelf.facts.scores_at(weighed, [slot for _, slot in known])
-            ranked += [
-                (-score * one.strength(now), -one.recorded, -one.number, one)
-                for (one, _), score in zip(known, scores, strict=True)
-            ]
+            for slot, score in zip(slots, shelf.facts.scores_at(weighed, slots), strict=True):
+                one = beliefs[slot]
+                if one is not None and may_be(one):
+                    ranked.append((-score * one.strength(now), -one.recorded, -one.number, one))
         return _least_first(ranked)
 
     def _newest(self, candidates: Candidates, known: int) -> Iterator[Belief]:
@@ -223,7 +219,7 @@ class _Asked:
 
     def _may_be(self, one: Belief) -> bool:
         """Whether the database may give it, as far as the shelf knows."""
-        if self._past is not None or self._wanted.archived or self._wanted.sensitive:
+        if self._all:
             return True
         return one.current and (one.until is None or one.until > self._now)
 

@@ -15,8 +15,8 @@ def positions(bits: int) -> list[int]:
     size = (bits.bit_length() + 63) >> 6
     words = struct.unpack(f"<{size}Q", bits.to_bytes(8 * size, "little"))
     found = []
-    for place, word in compress(enumerate(words), words):
-        first = (place << 6) - 1
+    for place in compress(range(size), words):
+        word, first = words[place], (place << 6) - 1
         while word:
             lowest = word & -word
             found.append(first + lowest.bit_length())

@@ -6,6 +6,7 @@ of facts only what answers need that the text does not say (`hmd.recall.belief`)
 """
 
 from bisect import bisect_left, insort
+from operator import attrgetter
 
 from hmd.core.facts import FactRow
 from hmd.core.learning import EpisodeRow
@@ -13,6 +14,8 @@ from hmd.core.times import format_time
 from hmd.recall.belief import Belief, Record, fact_text
 from hmd.recall.lexical import Index
 from hmd.recall.strongest import Strongest
+
+_record = attrgetter("recorded", "number")  # what `Belief.record_key` gives
 
 
 class Records:
@@ -126,7 +129,7 @@ class Shelf:
         elif not mine or mine[-1].record_key() <= new.record_key():
             mine.append(new)
         else:
-            insort(mine, new, key=Belief.record_key)
+            insort(mine, new, key=_record)
 
     def about(self, subject: str) -> list[Belief]:
         """The facts of a subject, those that ended among them, by record."""
@@ -139,7 +142,7 @@ class Shelf:
 
 
 def _place(listed: list[Belief], wanted: Belief) -> int:
-    return bisect_left(listed, wanted.record_key(), key=Belief.record_key)
+    return bisect_left(listed, wanted.record_key(), key=_record)
 
 
 def memory_text(record: Record) -> str:

@@ -30,11 +30,14 @@ class Strongest:
     def put(self, belief: Belief) -> None:
         """A current belief that was not there."""
         entries = self._classes.setdefault(belief.life, [])
+        self._count += 1
+        if not entries or belief.order > entries[-1].order:
+            entries.append(belief)  # what was recorded or given just now
+            return
         place = bisect_right(entries, belief.order, key=_order)
         while place and _comes_after(entries[place - 1], belief):
             place -= 1
         entries.insert(place, belief)
-        self._count += 1
 
     def drop(self, belief: Belief) -> None:
         """A belief that was there, and is current no more."""
