@@ -1,6 +1,6 @@
 """What every use case is given: the opened parts, and who is asking."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import msgspec
@@ -18,6 +18,7 @@ from hmd.store.leftovers import Left
 from hmd.store.store import Store
 
 DAY_MS = 86_400_000
+TakeOut = Callable[[Left], Awaitable[None]]
 
 
 class Caller(msgspec.Struct, kw_only=True, frozen=True):
@@ -63,8 +64,9 @@ class App:
         self.store = store
         self.snapshots = snapshots
         self.config = config
-        # Surrounds the erasing of content from files, by whoever holds copies of it in memory.
-        self.while_erasing: Callable[[Left], AbstractAsyncContextManager[None]] = _nobody
+        # Surrounds an erasing, from before it is chosen what goes: nothing is learned meanwhile.
+        # What it gives is called once files are clean, and cleans what is held in memory.
+        self.while_erasing: Callable[[], AbstractAsyncContextManager[TakeOut]] = _nobody
 
     def now(self) -> int:
         return self.store.clock.now_ms()
@@ -107,9 +109,13 @@ class App:
         return outcome
 
 
+async def _nothing(_: Left) -> None:
+    """Nobody holds anything in memory."""
+
+
 @asynccontextmanager
-async def _nobody(_: Left) -> AsyncIterator[None]:
-    yield
+async def _nobody() -> AsyncIterator[TakeOut]:
+    yield _nothing
 
 
 def only_people(caller: Caller, what: str) -> None:

@@ -6,7 +6,8 @@ follows from episode and attempt, so that a crash in between costs no second cal
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -46,6 +47,7 @@ class Extraction:
         self._environ = environ
         self._say = say
         self._one = trio.Lock()
+        self._asking = trio.CancelScope()
         self._leased: set[str] = set()
         # From reading what is known to writing what follows: two plans at once, made from the same
         # memories, would both add what neither found.
@@ -59,11 +61,21 @@ class Extraction:
         why). `now`: episodes that wait for their time, too. Never raises for a provider's fault."""
         async with self._one:
             self._leased = set()
-            while True:
-                before = len(self._leased)
-                run = await self._serve(provider, anytime=now)
-                if run is not None or len(self._leased) == before:
-                    return run
+            with trio.CancelScope() as self._asking:
+                while True:
+                    before = len(self._leased)
+                    run = await self._serve(provider, anytime=now)
+                    if run is not None or len(self._leased) == before:
+                        return run
+            return None  # given up for an erasing: the episode comes again when its lease ends
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """Gives up the call at hand, whose answer may speak of what is being erased, and plans
+        nothing meanwhile."""
+        self._asking.cancel()
+        async with self._one, self.planning:
+            yield
 
     async def _serve(self, wanted: str, *, anytime: bool) -> RunRow | None:
         app, now = self._app, self._app.now()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import trio
 
-from hmd.app.context import App, Caller, only_people
+from hmd.app.context import App, Caller, TakeOut, only_people
 from hmd.core import ids
 from hmd.core.changes import AnyChange, Erase, Forget, OpenProposal, Unforget
 from hmd.core.errors import HmdError
@@ -54,10 +54,20 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
 
     Something already forgotten is counted once only; a second `hard` still erases it.
     """
-    by, value = _way(wanted)
-    now = app.now()
+    _way(wanted)
     if wanted.hard:
         only_people(caller, "erase for good")
+    if not wanted.hard or wanted.dry_run:
+        return await _forget(app, caller, wanted, None)
+    async with app.while_erasing() as take_out:
+        return await _forget(app, caller, wanted, take_out)
+
+
+async def _forget(
+    app: App, caller: Caller, wanted: ForgetQuery, take_out: TakeOut | None
+) -> Forgotten:
+    by, value = _way(wanted)
+    now = app.now()
     follow = wanted.hard if wanted.follow is None else wanted.follow
     find = partial(_choose, by=by, value=value, follow=follow, hard=wanted.hard)
     chosen = await app.store.read(find)
@@ -86,9 +96,10 @@ async def forget(app: App, caller: Caller, wanted: ForgetQuery) -> Forgotten:
         return await _propose(app, caller, hide, out)
     out.seq = (await app.snapshots.commit(hide)).seq
     out.erase_at = now + TRASH_MS
-    if wanted.hard:
+    if take_out is not None:
         out.erase_at = None
-        await _erase(app, caller, out, hide.marks, await _left(app, by, value, chosen, out))
+        left = await _left(app, by, value, chosen, out)
+        await _erase(app, caller, out, hide.marks, left, take_out)
     return out
 
 
@@ -205,7 +216,9 @@ async def _left(app: App, by: str, value: str, chosen: Chosen, out: Forgotten) -
     return Left(words, frozenset(keys), frozenset(times))
 
 
-async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str], left: Left) -> None:
+async def _erase(
+    app: App, caller: Caller, out: Forgotten, marks: list[str], left: Left, take_out: TakeOut
+) -> None:
     """Erases at once what `out` names, and whatever proposals would bring it back as."""
     find = partial(forgetting.proposed, marks=set(marks), says=left.words.says)
     proposed = await app.store.read(find)
@@ -230,9 +243,9 @@ async def _erase(app: App, caller: Caller, out: Forgotten, marks: list[str], lef
                 await app.snapshots.rebuild(place)
 
     every = await app.store.left_by(change.erasure, left)
-    async with app.while_erasing(every):
-        out.scrubbed = await _erase_sessions(app, left)
-        out.scrubbed += await app.store.scrub(change.erasure, every, rebuild)
+    out.scrubbed = await _erase_sessions(app, left)
+    out.scrubbed += await app.store.scrub(change.erasure, every, rebuild)
+    await take_out(every)
 
 
 async def _erase_sessions(app: App, left: Left) -> list[str]:
@@ -256,9 +269,10 @@ async def resume(app: App) -> None:
     await trio.to_thread.run_sync(redo.finish, Path(app.store.home.ledgers))
     waiting = await app.store.read(forgetting.pending)
     for erasure, _, _ in waiting:
-        left = await app.store.left_by(erasure)
-        async with app.while_erasing(left):
+        async with app.while_erasing() as take_out:
+            left = await app.store.left_by(erasure)
             await app.store.scrub(erasure, left, app.snapshots.rebuild_all)
+            await take_out(left)
 
 
 async def sweep(app: App) -> Forgotten:
@@ -274,7 +288,8 @@ async def sweep(app: App) -> Forgotten:
         )
         marks = _marks(app, "id", "", found)
         left = Left(Words(_words(found)))
-        await _erase(app, Caller(actor="terminal"), part, marks, left)
+        async with app.while_erasing() as take_out:
+            await _erase(app, Caller(actor="terminal"), part, marks, left, take_out)
         out.facts += part.facts
         out.memories += part.memories
 

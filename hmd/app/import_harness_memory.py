@@ -162,7 +162,7 @@ def _triggers(row: Row) -> list[Trigger]:
     found = strings(row, "lifecycle_triggers") or []
     if row.get("activation_class") == "startup":
         found.append("session_start")
-    return [each for each in TRIGGERS if each in found]
+    return [each for each in TRIGGERS if each in found]  # type: ignore[misc]
 
 
 def _evidence(

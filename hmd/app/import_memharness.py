@@ -56,7 +56,7 @@ def read(
     rows = [dict(row) for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY id')]
     report.counted["facts"] = len(rows)
     named = {row["id"]: _identifier(row) for row in rows}
-    by_id = {row["id"]: row for row in rows}
+    by_id: dict[Any, Row] = {row["id"]: row for row in rows}
     out: list[FactRow] = []
     for row in rows:
         try:

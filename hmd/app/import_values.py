@@ -6,13 +6,12 @@ raises ValueError with the column's name, so that one row is left out and said, 
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from hmd.core.errors import HmdError
 from hmd.core.times import parse_time
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 
 def text(row: Row, name: str, default: str = "", limit: int = 0) -> str:

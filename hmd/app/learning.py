@@ -229,10 +229,13 @@ class Learning:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """While content is erased nothing is read, and what the worker still holds of it goes."""
-        async with self._reading:
-            yield
-            await self.worker.renew()
+        """While content is erased nothing is read, asked or planned, and what the worker still
+        holds of it goes."""
+        async with self._reading, self.extraction.paused():
+            try:
+                yield
+            finally:
+                await self.worker.renew()
 
     # -- the queue --
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from hmd.app import ask, fact_recall, memories, projects, proposals
-from hmd.app.context import App, caller_at
+from hmd.app.context import App, TakeOut, caller_at
 from hmd.app.context import Caller as Asking
 from hmd.app.learning import Learning
 from hmd.app.recall import Recall
@@ -26,7 +26,6 @@ from hmd.daemon.resident import Resident
 from hmd.daemon.services import Caller, StartWorker
 from hmd.kernel.address import Home
 from hmd.kernel.snapshot import USER
-from hmd.store.leftovers import Left
 from hmd.store.store import Store
 
 UseCase = Callable[[App, Asking, Any], Awaitable[Any]]
@@ -64,10 +63,9 @@ class OpenedUseCases:
         """Has what was erased taken out of memory as well."""
 
         @asynccontextmanager
-        async def erasing(left: Left) -> AsyncIterator[None]:
+        async def erasing() -> AsyncIterator[TakeOut]:
             async with self.learning.paused():
-                yield
-                await resident.erase(left)
+                yield resident.erase
 
         self.app.while_erasing = erasing
 

@@ -1,8 +1,10 @@
 """Erasing for good, with a marker planted through every entrance of a running daemon: nothing of it
 is anywhere under the home afterwards, nor comes back from anybody's memory."""
 
+import contextlib
 import re
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 
 from hmd.kernel.address import session_key
 from tests.app.school import command, fact, said
-from tests.live.instance import PATIENCE_S, Instance
+from tests.live.instance import PATIENCE_S, Instance, wait_until_gone
 from tests.live.test_extraction import Host
 
 pytestmark = pytest.mark.live
@@ -146,3 +148,37 @@ def test_a_fact_and_a_rule_that_are_erased_are_nowhere(host: Host) -> None:
     with closing(sqlite3.connect(host.instance.home.database)) as database:
         rows = database.execute("SELECT subject || fact || details FROM fact").fetchall()
     assert rows == [("",), ("",)]
+
+
+def asked_of(host: Host) -> str:
+    """The prompt that the model's child has read, "" as long as it has not noted one whole."""
+    with contextlib.suppress(ValueError):
+        return str(host.cli.seen.get("prompt", ""))
+    return ""
+
+
+@pytest.mark.parametrize("way", [{"session": "s1"}, {"text": mark("correction")}])
+def test_an_answer_that_was_on_its_way_brings_nothing_back(host: Host, way: dict[str, str]) -> None:
+    """Guards an extraction that was asked before the erasing and would be answered after it: the
+    model's child is ended, and nothing of its episode is learned, kept or told."""
+    host.cli.plan(does="hangs over an episode")
+    host.fire("SessionStart", source="startup")
+    host.fire("UserPromptSubmit", prompt="run the tests")
+    host.bash("npm test", "Exit code 1\nnpm ERR! Missing script")
+    host.fire("Stop", last_assistant_message="It fails.")
+    host.fire("UserPromptSubmit", prompt=f"don't use npm, use pnpm because {mark('correction')}")
+    host.bash("pnpm test")
+    host.fire("Stop", last_assistant_message="They pass.")
+    host.fire("SessionEnd", reason="other")
+    end = time.monotonic() + PATIENCE_S
+    while mark("correction") not in asked_of(host):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    asked = host.cli.seen["pid"]
+    call(host, "fact.forget", **way, hard=True)
+    assert wait_until_gone(asked, PATIENCE_S)
+    assert "correction" not in found(host)
+    host.cli.plan(answer={"facts": []})
+    host.instance.call("extract", {"now": True})
+    assert "correction" not in found(host)
+    assert call(host, "memory.list")["rows"] == []

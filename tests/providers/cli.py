@@ -20,6 +20,9 @@ def main() -> int:
     if behaviour in ("hangs", "ignores SIGTERM"):
         note(plan, "")
         time.sleep(600)
+    if behaviour == "hangs over an episode" and '"ready"' not in " ".join(sys.argv):
+        note(plan, sys.stdin.read())
+        time.sleep(600)
     if behaviour == "leaves a child":
         pid = os.fork()
         if pid == 0:
