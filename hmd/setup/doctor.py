@@ -106,9 +106,8 @@ def _home(home: Home) -> Iterator[Check]:
         return
     if os.path.isdir(home.path):
         yield Check("home", OK, f"{home.path} is yours alone")
-    socket = home.socket
-    if not socket.startswith(home.path):
-        yield Check("socket", OK, f"the home's path is long: the socket is {socket}")
+    if home.socket_directory not in ("", home.run):
+        yield Check("socket", OK, f"the home's path is long: the socket is {home.socket}")
 
 
 # --- hooks ----------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def _unexclude(entry: Registered, report: Report) -> None:
 
 def _remove_files(home: Home, report: Report) -> None:
     """The hook's copies, what belongs to a running daemon, and the receipt."""
-    short = [home.socket] if not home.socket.startswith(home.path) else []
+    short = [home.socket] if home.socket_directory not in ("", home.run) else []
     for path in [home.app, home.path + "/run", *short, home.everywhere, home.receipt]:
         _remove(path, report)
     if short:

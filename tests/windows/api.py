@@ -14,6 +14,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 from typing import Any
 
@@ -283,16 +284,27 @@ class Popen(_Popen[bytes]):
             options["pass_fds"] = startup.lpAttributeList["handle_list"]
         super().__init__(disguised(argv), start_new_session=bool(flags), **options)
 
+    def kill(self) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, _SIGKILL)
+
 
 def disguised(argv: list[str]) -> list[str]:
-    """The command of a Python process of ours, so that it pretends from its start."""
-    if "-m" not in argv:
+    """The command of a Python process of ours, daemon or hook, so that it pretends from its start.
+    A hook then loads what `pretend` needs: from our interpreter, and without `-S`."""
+    if "-m" in argv:
+        at = argv.index("-m")
+        name = argv[at + 1]
+        rest = f"import runpy; runpy.run_module({name!r}, run_name='__main__', alter_sys=True)"
+    elif "-c" in argv and "client.hook_windows" in argv[argv.index("-c") + 1]:
+        at = argv.index("-c")
+        rest = argv[at + 1]
+    else:
         return argv
-    at = argv.index("-m")
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     script = (
         f"import sys; sys.path.insert(0, {root!r})\n"
         "from tests.windows.pretend import pretend; pretend()\n"
-        f"import runpy; runpy.run_module({argv[at + 1]!r}, run_name='__main__', alter_sys=True)"
     )
-    return [*argv[:at], "-c", script, *argv[at + 2 :]]
+    flags = [one for one in argv[1:at] if one != "-S"]
+    return [sys.executable, *flags, "-c", script + rest, *argv[at + 2 :]]

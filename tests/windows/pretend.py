@@ -20,7 +20,7 @@ HIDDEN = ("fcntl", "resource", "pwd", "termios", "posix", "grp", "pty", "tty", "
 GONE: dict[types.ModuleType, str] = {
     os: "fork forkpty O_CLOEXEC O_NOFOLLOW O_DIRECTORY O_NONBLOCK geteuid getuid getegid getgid"
     " killpg setpriority getpriority nice pread pwrite setsid setpgid uname chown fchown lchown"
-    " fchmod mkfifo PRIO_PGRP PRIO_PROCESS sysconf statvfs WNOHANG register_at_fork pidfd_open"
+    " fchmod mkfifo PRIO_PGRP PRIO_PROCESS sysconf statvfs register_at_fork pidfd_open"
     " posix_fadvise sendfile sched_getaffinity getloadavg",
     signal: "SIGKILL SIGHUP SIGCONT SIGSTOP SIGUSR1 SIGUSR2 SIGCHLD SIGALRM SIGPIPE SIGQUIT"
     " pthread_sigmask SIG_BLOCK setitimer",
@@ -58,7 +58,7 @@ def pretend() -> None:
     load_what_is_not_ours(
         "trio msgspec sqlite3 aiosqlite typer rich.console rich.table rich.live"
         " asyncio subprocess socket shutil tempfile getpass platform plistlib http.client tomllib"
-        " argparse webbrowser concurrent.futures difflib glob".split()
+        " argparse zoneinfo webbrowser concurrent.futures difflib glob".split()
     )
     from tests.windows import api
 

@@ -60,17 +60,18 @@ class Machine:
         os.mkdir(directory / "pipes")
         self.environ = {
             "USERPROFILE": str(directory),
+            "HOME": str(directory),
             "SYSTEMROOT": str(directory),
             "PATH": os.environ["PATH"],
             "HMD_PIPES": str(directory / "pipes"),
         }
 
-    def run(self, script: str, *arguments: str, given: bytes = b"") -> bytes:
+    def run(self, script: str, *arguments: str, given: bytes = b"", cwd: str = "/") -> bytes:
         done = subprocess.run(
             [sys.executable, "-X", "utf8", "-c", PRELUDE + script, *arguments],
-            input=given, env=self.environ, cwd="/", capture_output=True, timeout=60,
+            input=given, env=self.environ, cwd=cwd, capture_output=True, timeout=60,
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr.decode()
+        assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
         return done.stdout
 
     def call(self, method: str, body: Any = None, *, start: bool = False) -> Any:
@@ -198,6 +199,35 @@ def test_a_hook_alone_decides_and_starts_the_daemon(machine: Machine) -> None:
     wait_for(lambda: "error" not in machine.call("ping"))
     assert machine.call("ping")["pid"] == machine.owner()["pid"]
     assert '"deny"' in machine.bash("npm test") and not machine.bash("ls")
+
+
+_HMCTL = "from hmd.cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.mark.live
+def test_hmctl_from_install_to_uninstall(machine: Machine) -> None:
+    """Guards what a person types there: hooks in their own form are registered, a marked call is
+    stopped with the daemon and without, and an uninstall leaves the settings as they were."""
+    machine.environ.pop("HOME", None)
+    machine.environ["LOCALAPPDATA"] = str(machine.directory / "local")
+    settings = machine.directory / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model": "x"}\n')
+
+    def hmctl(*words: str) -> str:
+        return machine.run(_HMCTL, *words, cwd=machine.app).decode()
+
+    said = hmctl("install")
+    assert "a hook answered" in said and "registered" in said
+    assert "client.hook_windows" in settings.read_text()
+    said = hmctl("doctor", "--canary")
+    assert "FAIL" not in said and "OK    socket" not in said, said
+    assert said.count("stopped the marked call") == 2
+    assert str(machine.directory / "local" / "hmd") in said
+    hmctl("uninstall", "--purge")
+    assert settings.read_text() == '{"model": "x"}\n'
+    assert os.listdir(machine.directory / "pipes") == []
+    assert not (machine.directory / "local").exists()
 
 
 def wait_for(what: Any) -> None:
