@@ -13,7 +13,7 @@ import trio
 
 from hmd.app.context import App, Caller, TakeOut, only_people
 from hmd.core import ids
-from hmd.core.changes import AnyChange, Erase, Forget, OpenProposal, Unforget
+from hmd.core.changes import AnyChange, Erase, ExpireProposal, Forget, OpenProposal, Unforget
 from hmd.core.errors import HmdError
 from hmd.core.facts import FactRow
 from hmd.core.forgetting import (
@@ -222,6 +222,10 @@ async def _erase(
     """Erases at once what `out` names, and whatever proposals would bring it back as."""
     find = partial(forgetting.proposed, marks=set(marks), says=left.words.says)
     proposed = await app.store.read(find)
+    # Nobody shall accept what is left of one.
+    for one in await app.store.read(partial(forgetting.open_saying, says=left.words.says)):
+        expire = ExpireProposal(actor=caller.actor, at=app.now(), proposal=one)
+        await app.snapshots.commit(expire)
     change = Erase(
         actor=caller.actor,
         at=app.now(),

@@ -86,6 +86,7 @@ class EditMemory(Change, kw_only=True, tag="edit_memory"):
     project: str | UnsetType | None = UNSET
     valid_from: int | None = None
     evidence: list[Evidence] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
 
 
 class SetStatus(Change, kw_only=True, tag="set_status"):

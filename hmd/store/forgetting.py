@@ -221,9 +221,32 @@ def proposed(
         for change in decode_changes(stored):
             if not isinstance(change, (AddMemory, RememberFact, ReviseFact)):
                 continue
-            if marks.intersection(change.marks) or says(encode(change.content).decode()):
+            if marks.intersection(change.marks) or says(_spoken(encode(change.content))):
                 out.append(change.memory if isinstance(change, AddMemory) else change.fact)
     return out
+
+
+def open_saying(connection: sqlite3.Connection, says: Callable[[str], bool]) -> list[str]:
+    """Open proposals that say what a person wants erased, whomever they are about."""
+    rows = connection.execute(
+        "SELECT id, reason, claim, changes FROM proposal WHERE state = 'open' ORDER BY id"
+    )
+    return [one for one, *said, stored in rows if says("\n".join([*said, _spoken(stored)]))]
+
+
+def _spoken(stored: str | bytes) -> str:
+    """Every text in some JSON, free of its escapes."""
+    found: list[str] = []
+    waiting = [msgspec.json.decode(stored)]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += one.values()
+    return "\n".join(found)
 
 
 def pending(connection: sqlite3.Connection) -> list[tuple[str, list[str], list[str]]]:

@@ -20,6 +20,7 @@ from hmd.core.changes import (
     AddMemory,
     AnyChange,
     Batch,
+    EditMemory,
     ImportFacts,
     OpenProposal,
     RememberFact,
@@ -35,7 +36,7 @@ _KEY_BYTES = 32
 _MARK_BYTES = 16
 _OPEN, _CLOSE = " \t\r\n\"'`([{<", " \t\r\n\"'`)]}>.!?;:,。、！？"
 
-_BRINGS_TEXT = (AddMemory, ReviseMemory, RememberFact, ReviseFact)
+_BRINGS_TEXT = (AddMemory, EditMemory, ReviseMemory, RememberFact, ReviseFact)
 
 C = TypeVar("C", bound=AnyChange)
 
@@ -103,6 +104,10 @@ class Marks:
             case AddMemory():
                 marks = self.of_memory(change.content, change.origin.session)
                 return msgspec.structs.replace(change, marks=marks)
+            case EditMemory():
+                texts = (change.patch.summary, change.patch.details)
+                found = {self.mark("text", text) for text in texts if isinstance(text, str)}
+                return msgspec.structs.replace(change, marks=sorted(found - {""}))
             case ReviseMemory():
                 return msgspec.structs.replace(change, marks=self.of_memory(change.content, ""))
             case ImportFacts():

@@ -16,7 +16,7 @@ from hmd.core.fact_queries import FactQuery, FactRef
 from hmd.core.facts import FactContent, FactDraft, FactRevision
 from hmd.core.forgetting import ForgetQuery, Forgotten, RestoreQuery
 from hmd.core.memory import Content, Origin
-from hmd.core.memory_calls import MemoryDraft, MemoryFilter, MemoryRef
+from hmd.core.memory_calls import MemoryDraft, MemoryEdit, MemoryFilter, MemoryRef
 from hmd.core.proposals import ProposalRef
 from hmd.core.times import format_time
 from hmd.kernel.address import session_key
@@ -367,3 +367,28 @@ async def test_erasing_a_session_takes_its_ledger_and_summaries_along(
     assert str(ledger) in gone.scrubbed and not turn.exists()
     assert ledger.read_bytes() == b"\n" + b" " * 26 + b'\n\n{"open'
     assert copies(Path(place.home.path), SECRET, "in other words") == []
+
+
+async def test_a_proposed_edit_brings_back_nothing(app: App, place: Place) -> None:
+    """Guards proposals that would give another rule the words that were forgotten, and those whose
+    words were erased: they are not there to be accepted."""
+    kept = await memories.add(
+        app, PERSON, MemoryDraft(summary="ask first", active=True, user_wide=True)
+    )
+    gone = await memories.add(app, PERSON, MemoryDraft(summary=SECRET, active=True, user_wide=True))
+    assert kept.memory is not None and gone.memory is not None
+    edit = MemoryEdit(id=kept.memory.id, summary=SECRET.upper())
+    other = MemoryEdit(id=kept.memory.id, details=f'as he said: "{SECRET}"')
+    opened = [await memories.edit(app, AGENT, one) for one in (edit, other)]
+    first, second = (one.proposal.id for one in opened if one.proposal is not None)
+    await forget.forget(app, PERSON, ForgetQuery(id=gone.memory.id))
+    with pytest.raises(HmdError, match="forgotten on purpose"):
+        await proposals.accept(app, PERSON, ProposalRef(id=first))
+    await forget.forget(app, PERSON, ForgetQuery(text=SECRET, hard=True))
+    for one in (first, second):
+        with pytest.raises(HmdError, match="expired"):
+            await proposals.accept(app, PERSON, ProposalRef(id=one))
+    assert (await app.store.get_memory(kept.memory.id)).details == ""
+    assert copies(Path(place.home.path), SECRET, SECRET.upper()) == []
+    done = await memories.edit(app, PERSON, edit)  # a person may say it anew
+    assert done.memory is not None and done.memory.summary == SECRET.upper()
