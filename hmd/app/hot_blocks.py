@@ -2,9 +2,9 @@
 
 import os
 import time
+from bisect import insort
 from collections.abc import Sequence
-from heapq import nsmallest
-from itertools import chain, islice
+from itertools import islice
 
 import trio
 
@@ -17,7 +17,7 @@ from hmd.recall.belief import Belief, Record
 from hmd.recall.shelf import Shelf
 
 # Facts that are looked at between two breaths of the daemon's loop.
-_AT_ONCE = 300
+_AT_ONCE = 100
 
 
 class HotBlocks:
@@ -66,16 +66,18 @@ async def _best(shelf: Shelf, now: int, day: int, most: int) -> Sequence[Belief]
     """The facts of a shelf that come first, among those that are true now. Memories have moments
     of their own, and a text is given once a session: in the index they would miss theirs."""
 
-    def rank(one: Belief) -> tuple[object, ...]:
-        return hot.rank(one.pinned, one.score, one.recorded, one.id, day)
-
-    found: Sequence[Belief] = []
-    left = iter(list(shelf.beliefs))
+    # (rank, place, fact): places keep facts themselves from being compared.
+    found: list[tuple[hot.Rank, int, Belief]] = []
+    left = enumerate(list(shelf.beliefs))
     while part := list(islice(left, _AT_ONCE)):
-        fresh = (one for one in part if one is not None and one.current and one.is_true(now))
-        found = nsmallest(most, chain(found, fresh), key=rank)
+        for place, one in part:
+            if one is not None and one.current and one.is_true(now):
+                rank = hot.rank(one.pinned, one.score, one.recorded, one.id, day)
+                if len(found) < most or rank < found[-1][0]:
+                    insort(found, (rank, place, one))
+                    del found[most:]
         await trio.lowlevel.checkpoint()
-    return found
+    return [one for _, _, one in found]
 
 
 def _replace(path: str, data: bytes) -> None:

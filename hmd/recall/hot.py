@@ -11,6 +11,7 @@ from typing import Any
 from hmd.kernel.redact import redact
 
 Record = dict[str, Any]
+Rank = tuple[bool, float, int, str]
 DAY_MS = 86_400_000
 HALF_LIFE_DAYS = 90
 HEAD = "[hmd] What is known here (more: hmctl recall WORDS):"
@@ -41,16 +42,14 @@ def render(
     return (ids, "\n".join(lines)) if ids else ([], "")
 
 
-def rank(
-    pinned: bool, score: float, updated: int, identifier: str, day: int
-) -> tuple[bool, float, int, str]:
+def rank(pinned: bool, score: float, updated: int, identifier: str, day: int) -> Rank:
     """Orders entries, the first one least."""
     age = max(0, day - updated // DAY_MS)
     weight = score * 0.5 ** (age / HALF_LIFE_DAYS)
     return not pinned, -round(weight, 9), -updated, identifier
 
 
-def _rank(record: Record, day: int) -> tuple[bool, float, int, str]:
+def _rank(record: Record, day: int) -> Rank:
     pinned = bool(record.get("pinned"))
     return rank(pinned, record["score"], record["updated"], record["id"], day)
 

@@ -28,8 +28,8 @@ TOP_SUBJECTS = 10
 
 _integers = msgspec.json.Decoder(list[int]).decode
 
-# Facts of forgotten projects are on no surface.
-_VISIBLE = (
+# Conditions on `fact f`. Facts of forgotten projects are on no surface.
+VISIBLE = (
     "(f.project_id IS NULL OR f.project_id NOT IN "
     "(SELECT p.id FROM project p WHERE p.forgotten_at IS NOT NULL))"
 )
@@ -38,8 +38,8 @@ _STANDING = (
     "f.superseded_by IS NULL AND f.erased_at IS NULL "
     "AND f.valid_from <= :valid AND (f.valid_to IS NULL OR f.valid_to > :valid)"
 )
-_NOW = f"{_STANDING} AND f.retracted_at IS NULL"
-_THEN = (
+NOW = f"{_STANDING} AND f.retracted_at IS NULL"
+THEN = (
     "f.recorded_at <= :known AND f.valid_from <= :valid "
     "AND (f.valid_to IS NULL OR f.valid_to > :valid) "
     "AND (f.closed_tx IS NULL OR f.closed_tx > :known OR f.closed_at > :valid) "
@@ -73,8 +73,8 @@ def believed(
         "known": today if known is None else known,
         "limit": wanted.limit,
     }
-    terms = [_THEN if past else _NOW, _VISIBLE]
-    _filter(wanted, project, past, terms, values)
+    terms = [THEN if past else NOW, VISIBLE]
+    narrow(wanted, project, past, terms, values)
     where = " AND ".join(terms)
     rows = connection.execute(
         SELECT + f"WHERE {where} ORDER BY f.recorded_at DESC, f.number DESC LIMIT :limit", values
@@ -87,9 +87,10 @@ def believed(
     return [row_of(row) for row in rows], int(total)
 
 
-def _filter(
+def narrow(
     wanted: FactQuery, project: str, past: bool, terms: list[str], values: dict[str, Any]
 ) -> None:
+    """Adds the terms of a question's filter, and their values."""
     if subject := wanted.subject.strip():
         terms.append("f.subject = :subject")
         values["subject"] = subject
@@ -139,7 +140,7 @@ def diff(
     """
     end = 2**62 if until is None else until
     values = {"since": since, "end": end, "subject": subject.strip()}
-    mine = f"{_VISIBLE} AND (:subject = '' OR f.subject = :subject)"
+    mine = f"{VISIBLE} AND (:subject = '' OR f.subject = :subject)"
     learned = connection.execute(
         SELECT + "WHERE f.recorded_at >= :since AND f.recorded_at < :end "
         "AND (f.closed_tx IS NULL OR f.closed_tx >= :end) "
@@ -173,7 +174,7 @@ def _hidden_then(connection: sqlite3.Connection, values: dict[str, Any]) -> list
     gaps = connection.execute(
         "SELECT g.fact_id, g.retracted_at FROM fact_gap g JOIN fact f ON f.id = g.fact_id "
         "WHERE g.retracted_at >= :since AND g.retracted_at < :end AND g.restored_at >= :end "
-        f"AND {_VISIBLE} AND (:subject = '' OR f.subject = :subject)",
+        f"AND {VISIBLE} AND (:subject = '' OR f.subject = :subject)",
         values,
     ).fetchall()
     found = [(facts.by_id(connection, one), at) for one, at in gaps]
@@ -319,7 +320,7 @@ def _hidden(connection: sqlite3.Connection, today: int) -> dict[str, int]:
     ).fetchone():
         return {}
     rows = connection.execute(
-        f"SELECT f.subject, count(*) FROM fact f WHERE {_NOW} AND NOT {_VISIBLE} GROUP BY 1",
+        f"SELECT f.subject, count(*) FROM fact f WHERE {NOW} AND NOT {VISIBLE} GROUP BY 1",
         {"valid": today},
     )
     return dict(rows.fetchall())
@@ -341,7 +342,7 @@ def about(
     numbers, sketches = connection.execute(
         "SELECT json_group_array(number), json_group_array(sketch) FROM "
         "(SELECT f.number, f.sketch FROM fact f INDEXED BY fact_current "
-        f"WHERE f.subject = :subject AND {_STANDING} AND {_VISIBLE} AND f.archived = 0 "
+        f"WHERE f.subject = :subject AND {_STANDING} AND {VISIBLE} AND f.archived = 0 "
         "ORDER BY f.number DESC LIMIT :limit)",
         {"subject": subject, "valid": present(connection, now), "limit": limit},
     ).fetchone()
@@ -369,7 +370,7 @@ def long(connection: sqlite3.Connection, characters: int) -> list[FactRow]:
     """Living facts of at least so many characters, by number."""
     rows = connection.execute(
         SELECT + "WHERE f.superseded_by IS NULL AND f.retracted_at IS NULL "
-        f"AND f.erased_at IS NULL AND length(f.fact) >= ? AND {_VISIBLE} ORDER BY f.number",
+        f"AND f.erased_at IS NULL AND length(f.fact) >= ? AND {VISIBLE} ORDER BY f.number",
         (characters,),
     )
     return [row_of(row) for row in rows]
@@ -379,7 +380,7 @@ def living(connection: sqlite3.Connection) -> list[FactRow]:
     """Every fact that is neither replaced nor forgotten, in the order of their numbers."""
     rows = connection.execute(
         SELECT + "WHERE f.superseded_by IS NULL AND f.retracted_at IS NULL "
-        f"AND f.erased_at IS NULL AND {_VISIBLE} ORDER BY f.number"
+        f"AND f.erased_at IS NULL AND {VISIBLE} ORDER BY f.number"
     )
     return [row_of(row) for row in rows]
 

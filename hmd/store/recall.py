@@ -15,11 +15,7 @@ from hmd.core.facts import FactRow
 from hmd.core.learning import EpisodeRow
 from hmd.store.episode_queue import episode_of
 from hmd.store.facts import SELECT, row_of
-from hmd.store.facts_read import _NOW as NOW
-from hmd.store.facts_read import _THEN as THEN
-from hmd.store.facts_read import _VISIBLE as VISIBLE
-from hmd.store.facts_read import _filter as narrow
-from hmd.store.facts_read import present
+from hmd.store.facts_read import NOW, THEN, VISIBLE, narrow, present
 
 _MANY = 400  # placeholders of one statement
 
