@@ -25,12 +25,13 @@ def passes_on(program: str, operands: "list[tuple[str, int]]") -> bool:
 class Feeding:
     """Who feeds whom among the commands of one text."""
 
-    __slots__ = ("_by_place", "_commands", "_posix", "_previous")
+    __slots__ = ("_by_place", "_commands", "_posix", "_previous", "_texts")
 
     def __init__(self, commands: "list[Command]", dialect: str) -> None:
         self._commands = commands
         self._posix = dialect == "posix"
         self._by_place: dict[tuple[int, int], list[Command]] | None = None
+        self._texts: dict[Entry, str | None] = {}
         self._previous: dict[int, tuple[int, Command]] = {}
 
     def of(self, command: "Command") -> "Fed | None":
@@ -43,7 +44,9 @@ class Feeding:
             return None
         if entry == NO_INPUT:
             return False, None
-        return True, self._text(entry)
+        if entry not in self._texts:
+            self._texts[entry] = self._text(entry)
+        return True, self._texts[entry]
 
     def _in_a_row(self, command: "Command") -> "Fed | None":
         """The same for dialects without compound commands in a pipeline; gives the flow, too."""

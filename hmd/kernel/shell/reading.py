@@ -121,7 +121,9 @@ class Run:
         if scan.partial:
             self.partial = True
         self.passed.update(number + self.next_pipe for number in scan.passed)
-        defined = {id(one.commands[0]): one for one in scan.functions}
+        defined: dict[int, list[Function]] = {}
+        for function in scan.functions:
+            defined.setdefault(id(function.commands[0]), []).append(function)
         self._list(scan.commands, scan.last, dialect, outer, place or Place(outer.cwd), defined)
 
     def _list(
@@ -131,7 +133,7 @@ class Run:
         dialect: str,
         outer: Frame,
         place: Place,
-        defined: "dict[int, Function]",
+        defined: "dict[int, list[Function]]",
     ) -> None:
         """Lists the units of commands that `outer` starts; `last` is the highest number in them.
         `defined`: functions, by the first command of their body."""
@@ -143,8 +145,7 @@ class Run:
         for command in commands:
             if not command.words:
                 continue
-            if defined and id(command) in defined:
-                function = defined[id(command)]
+            for function in defined.get(id(command), ()) if defined else ():
                 self.definitions.functions[function.name] = function
             frame = Frame(command.words, command.flags, "", outer.ctx)
             if command.ctx != TOP or outer.ctx == TOP:
