@@ -111,6 +111,9 @@ class Database:
             return await thread.run(work)
         except sqlite3.Error as error:
             raise translate(error) from error
+        except UnicodeDecodeError as error:
+            damage = damage_of(error)
+            raise translate(damage) from damage
 
 
 @asynccontextmanager
@@ -193,8 +196,16 @@ def primary_code(error: sqlite3.Error) -> int:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """True when the file itself is not a sound database."""
-    return primary_code(error) in _BROKEN
+    """True when the file itself is not a sound database. Text that is none is told by Python, not
+    by SQLite, and has no code; all that is written is UTF-8."""
+    return primary_code(error) in _BROKEN or str(error).startswith("Could not decode to UTF-8")
+
+
+def damage_of(error: UnicodeDecodeError) -> sqlite3.DatabaseError:
+    """SQLite's own words quote a schema that is no text any more: what Python makes of them."""
+    damage = sqlite3.DatabaseError(f"the schema is no text: {error.reason}")
+    damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return damage
 
 
 def translate(error: sqlite3.Error) -> HmdError:

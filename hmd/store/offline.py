@@ -18,8 +18,10 @@ def check(home: Home) -> CheckReport:
     if path.exists():
         try:
             _check_database(path, out)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             out.problems.append(f"the database cannot be read: {error}")
+        if recover.suspicion_of(path).exists():
+            out.problems.append("reading failed before: it is restored when hmd starts next")
     else:
         out.problems.append("there is no database yet")
     _check_journal(Journal(Path(home.journal)), out)

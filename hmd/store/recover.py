@@ -57,16 +57,27 @@ class Opening:
         redo.finish(self.journal.directory)
         self.journal.open()
         self._replay(connection)
+        suspicion_of(self.path).unlink(missing_ok=True)
 
     def _sound_connection(self) -> sqlite3.Connection:
+        suspicion = suspicion_of(self.path)
+        if suspicion.exists() and self.path.exists():
+            # Not every damage is seen by a check, and a copy may hold it as well.
+            self._restore("it gave what was never written", self._whole_journal())
+            return sound(self.path)
         try:
             return sound(self.path)
         except sqlite3.DatabaseError as error:
             if not db.is_damage(error):
                 raise
             reason = str(error)
+        self._restore(reason, journal_alone=False)
+        return sound(self.path)
+
+    def _restore(self, reason: str, journal_alone: bool) -> None:
+        """Sets the database aside; a sound copy takes its place, or nothing does."""
         damaged = []
-        for backup in backups(self.backups):
+        for backup in [] if journal_alone else backups(self.backups):
             try:
                 sound(backup, read_only=True).close()
             except sqlite3.DatabaseError:
@@ -80,7 +91,15 @@ class Opening:
             restored = "restored from the journal"
         kept = "" if aside is None else f" and set aside as {aside.name}"
         self.problems += [f"the database was damaged ({reason}){kept}", *damaged, restored]
-        return sound(self.path)
+
+    def _whole_journal(self) -> bool:
+        """Whether everything can be built from the journal alone."""
+        last = 0
+        for entry in self.journal.entries(0):
+            if isinstance(entry, Damage) or entry.seq != last + 1:
+                return False
+            last = entry.seq
+        return last > 0
 
     def _copy(self, connection: sqlite3.Connection, prefix: str) -> None:
         copy(connection, self.backups / f"{prefix}{stamp(self.now_ms)}.sqlite")
@@ -125,18 +144,26 @@ class Opening:
 
 def sound(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A connection to a database that passes quick_check. Raises sqlite3.DatabaseError."""
-    connection = db.patiently(lambda: db.connect(path, read_only=read_only))
     try:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    except BaseException:
-        connection.close()
-        raise
+        connection = db.patiently(lambda: db.connect(path, read_only=read_only))
+        try:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except BaseException:
+            connection.close()
+            raise
+    except UnicodeDecodeError as error:
+        raise db.damage_of(error) from error
     if found != "ok":
         connection.close()
-        error = sqlite3.DatabaseError(found)
-        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise error
+        damage = sqlite3.DatabaseError(found)
+        damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damage
     return connection
+
+
+def suspicion_of(path: Path) -> Path:
+    """A file beside the database that stands while it is suspected of damage."""
+    return path.with_name(path.name + ".suspect")
 
 
 # -- copies -----------------------------------------------------------------------------------

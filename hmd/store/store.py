@@ -4,6 +4,7 @@ A change is acknowledged once its journal line is on disk and its transaction co
 daemon alone opens a store to write, under the home's lock.
 """
 
+import contextlib
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
@@ -112,9 +113,13 @@ class Store:
             )
         stamped = self.marks.stamp(change)
         patience = PATIENCE.get()
-        applied = await self._db.write(
-            lambda connection: self._apply(connection, stamped, patience)
-        )
+        try:
+            applied = await self._db.write(
+                lambda connection: self._apply(connection, stamped, patience)
+            )
+        except HmdError as error:
+            self._suspect(error)
+            raise
         if len(self._accessed) >= MOST_UNWRITTEN:
             await self._write_accesses()
         if change.at - self._last_backup >= BACKUP_EVERY_MS and self._background is not None:
@@ -144,6 +149,14 @@ class Store:
         if patience is not None:
             patience.check()  # those behind it need not wait for a lock in vain
         return db.transaction(connection, work, commit)
+
+    def _suspect(self, error: HmdError) -> None:
+        """Has the database restored at the next start where it is damaged in a way that the check
+        at a start does not see."""
+        cause = error.__cause__
+        if isinstance(cause, sqlite3.Error) and db.is_damage(cause):
+            with contextlib.suppress(OSError):
+                recover.suspicion_of(Path(self.home.database)).touch()
 
     async def operate(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs a function of `hmd.store` in a transaction of its own, beside the journal: for rows
@@ -334,6 +347,7 @@ class Store:
         try:
             return await self._db.read(work)
         except HmdError as error:
+            self._suspect(error)
             if self._newer and error.code == "internal":
                 raise HmdError("newer", self._newer, self.home.database, "upgrade hmd") from error
             raise

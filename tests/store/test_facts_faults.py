@@ -5,6 +5,7 @@ Processes are really killed, at the worst instant that could be found for each.
 
 import errno
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -293,3 +294,57 @@ async def test_only_a_copy_of_this_database_is_put_back(home: Home, tmp_path: Pa
             offline.restore(home, str(path), NOW)
         assert caught.value.where == str(path)
     assert await known(home) == (["kept"], [])
+
+
+async def test_damage_that_no_check_sees_is_mended_at_the_next_start(home: Home) -> None:
+    """Guards the advice "restart hmd": where only reading finds the damage, and the daily copy has
+    it as well, all is built from the journal."""
+    want = [f"fact {number:04}" for number in range(40)]
+    async with Store.open(home, FakeClock(), "kernel") as store:
+        for number, text in enumerate(want):
+            await store.apply(change(text, NOW + number))
+    connection = sqlite3.connect(home.database)
+    connection.execute("UPDATE fact SET fact = CAST(x'66ff66' AS TEXT) WHERE number = 7")
+    connection.commit()
+    assert connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
+    connection.close()
+    async with Store.open(home, FakeClock(), "kernel") as store:
+        assert store.problems == []
+        await store.backup()
+        with pytest.raises(HmdError, match="restart hmd") as caught:
+            await store.read(lambda one: facts_read.believed(one, FactQuery(limit=100), 2 * NOW))
+        assert caught.value.code == "damaged"
+    assert offline.check(home).problems == [
+        "reading failed before: it is restored when hmd starts next"
+    ]
+    facts, problems = await known(home)
+    assert facts == want
+    assert "set aside" in problems[0] and problems[1] == "restored from the journal"
+    assert await known(home) == (want, [])
+
+
+@pytest.mark.parametrize("part", [range(8), pytest.param(range(8, 200), marks=pytest.mark.long)])
+async def test_bits_flipped_anywhere(tmp_path: Path, part: range) -> None:
+    """Guards every page and byte but the letters of a fact themselves, which only the journal can
+    tell from others: found at the start, or by reading and mended at the next start."""
+    home = Home(str(tmp_path / "sound"), machine="test")
+    want = [f"fact {number:04}" for number in range(60)]
+    async with Store.open(home, FakeClock(), "kernel") as store:
+        for number, text in enumerate(want):
+            await store.apply(change(text, NOW + number))
+    for seed in part:
+        copy = Home(str(tmp_path / str(seed)), machine="test")
+        shutil.copytree(home.path, copy.path)
+        chance = random.Random(seed)
+        path = Path(copy.database)
+        data = bytearray(path.read_bytes())
+        for _ in range(chance.choice([1, 4, 64])):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(bytes(data))
+        try:
+            facts, _ = await known(copy)
+        except HmdError as error:
+            assert error.code in ("damaged", "internal")
+            facts, _ = await known(copy)
+        assert len(facts) == len(want)
+        assert sum(one != other for one, other in zip(facts, want, strict=True)) <= 2
