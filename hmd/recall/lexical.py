@@ -25,8 +25,10 @@ DRIFT = 0.05
 # Postings of which every text is scored; where there are more, at least `KEPT` texts are.
 MOST_READ = 1500
 KEPT = 64
-# A word of a question costs about so much less to look for than a word of a text to read.
-_MANY = 3
+# Reading a text costs, for each of its words, about as much as looking for half a word of a
+# question in it, or as scoring it by two words.
+_LOOKED_FOR = 0.5
+_SCORED = 2
 _TF_BITS = 8
 _CHUNK = 256
 _MOST_TF = (1 << _TF_BITS) - 1
@@ -154,14 +156,11 @@ class Index:
         slot = self._slots.get(identifier)
         if slot is None:
             return ()
-        if len(words) > _MANY * self._lengths[slot]:
+        if len(words) > _LOOKED_FOR * self._lengths[slot]:
             mine = frozenset(tokens(self._text(slot)))
             return tuple(word for word in words if word in mine)
-        return tuple(
-            word
-            for word in words
-            if (entry := self._entry(word)) is not None and entry.impact(slot)
-        )
+        known = ((word, self._postings.get(word)) for word in words)
+        return tuple(word for word, entry in known if entry is not None and _has(entry, slot))
 
     def having(self, words: Sequence[str], among: Sequence[int] | None = None) -> Sequence[int]:
         """The slots (see `id_at`) of the texts that have every one of `words`, rising: in the order
@@ -235,7 +234,7 @@ class Index:
 
     def scores_at(self, weights: Mapping[str, float], slots: Sequence[int]) -> list[float]:
         """The score of the text in each slot, 0 where it has none of the words."""
-        if len(weights) * len(slots) > _MANY * sum([self._lengths[slot] for slot in slots]):
+        if len(weights) * len(slots) > _SCORED * sum([self._lengths[slot] for slot in slots]):
             return [self._score(weights, slot) for slot in slots]
         out = [0.0] * len(slots)
         for word, weight in weights.items():
@@ -256,6 +255,10 @@ class Index:
 
 def _spread(single: int) -> Postings:
     return Postings(single >> _TF_BITS, single & _MOST_TF)
+
+
+def _has(entry: Postings | int, slot: int) -> bool:
+    return entry >> _TF_BITS == slot if isinstance(entry, int) else slot in entry
 
 
 def _counted(found: list[str]) -> dict[str, int]:

@@ -77,6 +77,10 @@ class Postings:
     def _less(self, slot: int) -> float:
         return -self.impact(slot)
 
+    def __contains__(self, slot: int) -> bool:
+        at = bisect_left(self.slots, slot)
+        return at < len(self.slots) and self.slots[at] == slot
+
     def impact(self, slot: int) -> float:
         """0 for a text without the word."""
         slots = self.slots
@@ -173,7 +177,12 @@ def promising(parts: Sequence[tuple[float, Postings]], most: int) -> list[int]:
         slots += _ranked(chosen, equal, missing)
     elif missing:
         slots += positions(equal)
-    return slots
+    found = dict.fromkeys(slots)
+    for _, entry in parts[CHOOSING:]:
+        if len(found) >= most:
+            break
+        found.update(dict.fromkeys(entry.champions()[: most - len(found)]))
+    return list(found)
 
 
 def _ranked(parts: Sequence[tuple[float, Postings]], among: int, most: int) -> list[int]:

@@ -1,7 +1,9 @@
 """Postings kept in three ways (in order, as bits, by impact) through changes; what is chosen."""
 
 import random
+from bisect import bisect_left
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -107,3 +109,25 @@ def test_nearly_all_of_the_best_are_found_among_many() -> None:
         total += len(best)
         assert sum(found) > 0.9 * sum(best)
     assert right > 0.9 * total
+
+
+def test_a_long_question_reads_texts_instead_of_postings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prompt of hundreds of words held up the daemon's loop for 100 ms: a hundred texts were
+    looked up in the postings of each of its words."""
+    looked = 0
+
+    def counted(*given: Any, **more: Any) -> int:
+        nonlocal looked
+        looked += 1
+        return bisect_left(*given, **more)
+
+    index = Index()
+    for number in range(300):
+        index.add(str(number), " ".join(f"w{(number * 7 + step) % 311}" for step in range(12)))
+    list(index.settle())
+    monkeypatch.setattr(postings, "bisect_left", counted)
+    words = [f"w{number}" for number in range(311)]
+    best = index.best(weights([index], words), 100)
+    has = [index.has(name, words) for _, name in best]
+    assert len(best) == 100 and all(len(found) == 12 for found in has)
+    assert looked < len(words)
