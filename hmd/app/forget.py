@@ -246,9 +246,17 @@ async def _erase(
             for place in sorted(places):
                 await app.snapshots.rebuild(place)
 
-    every = await app.store.left_by(change.erasure, left)
-    out.scrubbed = await _erase_sessions(app, left)
-    out.scrubbed += await app.store.scrub(change.erasure, every, rebuild)
+    try:
+        every = await app.store.left_by(change.erasure, left)
+        out.scrubbed = await _erase_sessions(app, left)
+        out.scrubbed += await app.store.scrub(change.erasure, every, rebuild)
+    except OSError as error:
+        raise HmdError(
+            "busy",
+            f"it is hidden, and not yet gone from every file: {error.strerror}",
+            str(error.filename or app.store.home.path),
+            "check the disk and say it again",
+        ) from error
     await take_out(every)
 
 
@@ -275,7 +283,12 @@ async def resume(app: App) -> None:
     for erasure, _, _ in waiting:
         async with app.while_erasing() as take_out:
             left = await app.store.left_by(erasure)
-            await app.store.scrub(erasure, left, app.snapshots.rebuild_all)
+            try:
+                await app.store.scrub(erasure, left, app.snapshots.rebuild_all)
+            except OSError as error:
+                what = f"files cannot be cleaned: {error.strerror}"
+                where = str(error.filename or app.store.home.path)
+                raise HmdError("busy", what, where, "check the disk") from error
             await take_out(left)
 
 

@@ -1,5 +1,6 @@
 """Forgetting: hidden at once, 30 days to bring it back, then gone from every copy."""
 
+import errno
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -392,3 +393,28 @@ async def test_a_proposed_edit_brings_back_nothing(app: App, place: Place) -> No
     assert copies(Path(place.home.path), SECRET, SECRET.upper()) == []
     done = await memories.edit(app, PERSON, edit)  # a person may say it anew
     assert done.memory is not None and done.memory.summary == SECRET.upper()
+
+
+@pytest.mark.parametrize("way", [{"text": SECRET}, {"session": "s-17"}])
+async def test_a_disk_that_fails_during_an_erasing_is_said_and_tried_again(
+    app: App, place: Place, monkeypatch: pytest.MonkeyPatch, way: dict[str, Any]
+) -> None:
+    """Guards against a traceback, and against an erasing that stays half done: said again, or at
+    the next turn of the sweep, it is ended."""
+    await remember(app, SECRET, session="s-17")
+    await app.store.backup()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "journal")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(redo, "overwrite", full)
+        with pytest.raises(HmdError, match="not yet gone from every file: No space") as caught:
+            await forget.forget(app, PERSON, ForgetQuery(**way, hard=True))
+        assert caught.value.code == "busy"
+        with pytest.raises(HmdError, match="cannot be cleaned"):
+            await forget.resume(app)
+    assert await recalled(app) == []
+    assert copies(Path(place.home.path), SECRET) != []
+    await forget.resume(app)
+    assert copies(Path(place.home.path), SECRET) == []
