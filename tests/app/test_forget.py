@@ -21,7 +21,7 @@ from hmd.core.memory_calls import MemoryDraft, MemoryEdit, MemoryFilter, MemoryR
 from hmd.core.proposals import ProposalRef
 from hmd.core.times import format_time
 from hmd.kernel.address import session_key
-from hmd.store import redo
+from hmd.store import offline, redo
 from hmd.store.leftovers import NOTHING_LEFT
 from hmd.store.store import Store
 from tests.app.conftest import Place
@@ -418,3 +418,22 @@ async def test_a_disk_that_fails_during_an_erasing_is_said_and_tried_again(
     assert copies(Path(place.home.path), SECRET) != []
     await forget.resume(app)
     assert copies(Path(place.home.path), SECRET) == []
+
+
+async def test_an_old_copy_from_elsewhere_brings_nothing_back(place: Place, tmp_path: Path) -> None:
+    """Guards `db restore` with a copy that lay outside of the home when the text was erased."""
+    outside = tmp_path / "kept-elsewhere.sqlite"
+    async with place.opened() as app:
+        identifier = await remember(app, SECRET, details="with more " + SECRET)
+        await remember(app, "stays")
+        outside.write_bytes((await app.store.backup()).read_bytes())
+        await forget.forget(app, PERSON, ForgetQuery(id=identifier, hard=True))
+    assert copies(tmp_path, SECRET) == [outside.name]
+    offline.restore(place.home, str(outside), place.clock.wall)
+    async with place.opened() as app:
+        await forget.resume(app)
+        assert await recalled(app) == ["stays"]
+        assert (await facts.why(app, PERSON, FactRef(id=identifier))).fact.erased_at is not None
+        with pytest.raises(HmdError, match="forgotten on purpose"):
+            await app.make(fact_of(SECRET, "extraction"))
+    assert copies(tmp_path, SECRET) == [outside.name]
