@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from hmd.core.fact_queries import FactQuery
@@ -18,6 +19,8 @@ from hmd.store.facts import SELECT, row_of
 from hmd.store.facts_read import NOW, THEN, VISIBLE, narrow, present
 
 _MANY = 400  # placeholders of one statement
+# The parameter is a JSON array, so that the statement is the same for any number of them.
+_GIVEN = "(SELECT value FROM json_each(?))"
 
 
 class VectorRow(NamedTuple):
@@ -44,13 +47,27 @@ def facts_after(
 
 def facts_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[FactRow]:
     """Those of `ids` that are facts."""
-    out: list[FactRow] = []
-    for start in range(0, len(ids), _MANY):
-        part = ids[start : start + _MANY]
-        marks = ", ".join("?" * len(part))
-        rows = connection.execute(SELECT + f"WHERE f.id IN ({marks})", list(part))
-        out += [row_of(row) for row in rows]
-    return out
+    rows = connection.execute(
+        SELECT + f"WHERE f.id IN {_GIVEN}", (msgspec.json.encode(ids).decode(),)
+    )
+    return [row_of(row) for row in rows]
+
+
+class FactPlace(NamedTuple):
+    """Whose a fact is, and whether what it said is erased."""
+
+    id: str
+    project: str | None
+    erased: bool
+
+
+def fact_places(connection: sqlite3.Connection, ids: Sequence[str]) -> list[FactPlace]:
+    """The same, without what they say."""
+    rows = connection.execute(
+        f"SELECT id, project_id, erased_at IS NOT NULL FROM fact WHERE id IN {_GIVEN}",
+        (msgspec.json.encode(ids).decode(),),
+    )
+    return [FactPlace(identifier, project, bool(erased)) for identifier, project, erased in rows]
 
 
 def told_episodes(connection: sqlite3.Connection, project: str, keep: int) -> list[EpisodeRow]:
