@@ -8,6 +8,7 @@ import ctypes
 import importlib.abc
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 
 HIDDEN = ("fcntl", "resource", "pwd", "termios", "posix", "grp", "pty", "tty", "syslog", "spwd")
 GONE: dict[types.ModuleType, str] = {
-    os: "fork forkpty O_CLOEXEC O_NOFOLLOW O_DIRECTORY O_NONBLOCK geteuid getuid getegid getgid"
+    os: "fork forkpty O_CLOEXEC O_NOFOLLOW O_DIRECTORY geteuid getuid getegid getgid"
     " killpg setpriority getpriority nice pread pwrite setsid setpgid uname chown fchown lchown"
     " fchmod mkfifo PRIO_PGRP PRIO_PROCESS sysconf statvfs register_at_fork pidfd_open"
     " posix_fadvise sendfile sched_getaffinity getloadavg",
@@ -80,6 +81,8 @@ def pretend() -> None:
     sys.modules["msvcrt"] = crt
     system: Any = ctypes
     system.WinDLL, system.WinError, system.get_last_error = _Library, OSError, lambda: 0
+    search: Any = shutil  # `which` asks the system, from 3.12 on
+    search._winapi = types.SimpleNamespace(NeedCurrentDirectoryForExePath=lambda name: False)
     sockets: Any = socket
     sockets.socketpair = api.socketpair
     start: Any = subprocess
