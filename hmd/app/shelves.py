@@ -13,7 +13,7 @@ import trio
 
 from hmd.app.context import App
 from hmd.app.snapshots import record_of
-from hmd.core.changes import AnyChange
+from hmd.core.changes import AnyChange, MarkFact, RememberFact, ReviseFact
 from hmd.core.facts import FactRow
 from hmd.kernel.snapshot import USER
 from hmd.recall.shelf import Shelf
@@ -26,6 +26,7 @@ IDLE_S = 1800.0
 # A proposal says nothing of the facts that it changed: so many of the newest are read again.
 _NEWEST_READ = 200
 _ID = re.compile(rb"[0-9a-f]{32}")
+_ONE_FACT = (RememberFact, ReviseFact, MarkFact)
 
 
 class Place:
@@ -78,6 +79,9 @@ class Shelves:
             self._project_names = None
             self.places.pop(project, None)
             self._touched(project)
+        if isinstance(change, _ONE_FACT) and applied.fact is not None and not self.places:
+            self._touched(applied.fact.project or USER)  # nothing else is known of facts here
+            return
         named = [found.decode() for found in _ID.findall(msgspec.json.encode(change))]
         if applied.fact is not None:
             named.append(applied.fact.id)
