@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hmd.recall import lexical
-from hmd.recall.lexical import K1, B, Index, search
+from hmd.recall.lexical import B, Index, search
+from hmd.recall.postings import K1
 from hmd.recall.tokenize import tokens
 
 WORDS = ["alpha", "beta", "gamma", "delta", "query", "vitest", "배포", "데이터"]
