@@ -1,6 +1,7 @@
 """An encoder that is cold, dead, hanging, late, out of memory or talking rubbish: every prompt is
 answered by its words, in time, and the daemon goes on. Real daemon, real encoder, real stub."""
 
+import contextlib
 import json
 import os
 import resource
@@ -43,6 +44,7 @@ class Place:
             draft = {"summary": text, "triggers": ["before_model"], "active": True}
             instance.call("memory.add", draft, cwd=str(self.project))
         self._session = 0
+        self._encoders: set[int] = set()
 
     def status(self) -> Any:
         return self.instance.call("embeddings.status", cwd=str(self.project))
@@ -59,7 +61,16 @@ class Place:
     def ready(self) -> int:
         """The id of an encoder that has read both texts."""
         self.instance.call("embeddings.backfill", cwd=str(self.project))
-        return int(self.until("ready", lambda one: one["embedded"] == 2 and one["pid"])["pid"])
+        pid = int(self.until("ready", lambda one: one["embedded"] == 2 and one["pid"])["pid"])
+        self._encoders.add(pid)
+        return pid
+
+    def close(self) -> None:
+        """Ends what a test stopped: such a process does not see that its daemon is gone."""
+        for pid in self._encoders:
+            with contextlib.suppress(OSError):
+                if b"hmd.encoder.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
 
     def prompt(self, text: str = PROMPT) -> tuple[str, float]:
         """What a prompt of a new session is given, and the seconds that the hook took."""
@@ -87,6 +98,7 @@ class Place:
 def place(instance: Instance) -> Iterator[Place]:
     made = Place(instance)
     yield made
+    made.close()
     assert made.daemon.poll() is None, instance.log()
 
 
