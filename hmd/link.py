@@ -28,6 +28,7 @@ T = TypeVar("T")
 # The caller's own: these directories are no projects (hmd/kernel/project.py).
 PASSED = ("HOME", "TMPDIR")
 
+CHUNK = 65536  # more is taken from the system anew for each read, which costs as much as reading
 SLACK_S = 2.0  # beyond the method's own deadline
 # The first may find that another one took the home meanwhile, and went again.
 MOST_STARTS = 2
@@ -184,7 +185,7 @@ def _exchange(address: str, request: bytes, timeout: float) -> tuple[str, bytes]
         while True:
             try:
                 sock.settimeout(max(0.001, end - time.monotonic()))
-                piece = sock.recv(1 << 20)
+                piece = sock.recv(CHUNK)
             except TimeoutError as error:
                 raise _Late from error
             except OSError as error:

@@ -16,7 +16,7 @@ from hmd import __version__ as VERSION
 from hmd.core.answers import Pong
 from hmd.core.errors import HmdError
 from hmd.core.patience import PATIENCE, Patience
-from hmd.daemon.build import supersedes
+from hmd.daemon.build import digest, supersedes
 from hmd.daemon.services import Caller, Services
 from hmd.daemon.status import status
 from hmd.kernel import frame
@@ -48,8 +48,11 @@ class Handlers:
 
     def is_newer(self, build: str) -> bool:
         ours = self._services.record.build
-        # Only a client that differs is worth a look at what hooks were installed with.
-        return build != ours and supersedes(build, ours, self._services.newly_installed())
+        if build == ours:
+            return False
+        # Only for a client that names its files it is worth a look at what hooks run from.
+        installed = self._services.newly_installed() if digest(build) else ""
+        return supersedes(build, ours, installed)
 
     def dropped(self) -> None:
         self._services.metrics.dropped += 1
