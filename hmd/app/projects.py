@@ -5,7 +5,7 @@ from pathlib import Path, PurePath
 
 import trio
 
-from hmd.app import project_files
+from hmd.app import git, project_files
 from hmd.app.context import App, Caller, only_people
 from hmd.core import ids
 from hmd.core.answers import Outcome
@@ -247,15 +247,11 @@ async def _hints(location: Location) -> tuple[str, str]:
 
 
 async def _git(location: Location, *arguments: str) -> str:
-    command = ["git", f"--git-dir={location.common}", *arguments]
     try:
-        with trio.fail_after(_GIT_TIMEOUT_S):
-            done = await trio.run_process(
-                command, capture_stdout=True, capture_stderr=True, check=False
-            )
+        code, text = await git.ask([f"--git-dir={location.common}"], arguments, _GIT_TIMEOUT_S)
     except (OSError, trio.TooSlowError):
         return ""
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+    return text if code == 0 else ""
 
 
 async def _relatives(app: App, remote: str, root_commit: str) -> list[ProjectRow]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import trio
 
-from hmd.app import anchors
+from hmd.app import anchors, git
 from hmd.app.context import App, Caller
 from hmd.core.changes import CheckFacts
 from hmd.core.errors import HmdError
@@ -21,6 +21,8 @@ from hmd.store import facts_read
 
 PAGE = 200
 GIT_SECONDS = 20.0
+# No driver for differences that the repository names.
+_PLAIN = ("--quiet", "--no-ext-diff", "--no-textconv")
 
 
 async def check(app: App, caller: Caller, wanted: StaleQuery) -> StaleList:
@@ -138,26 +140,13 @@ class Repository:
             return classify(known=True, is_head=False, is_ancestor=False, changed=False)
         changed = True  # without a path any later commit may have changed it
         if path:
-            code, _ = await self._git("diff", "--quiet", full, head, "--", f":(top,literal){path}")
+            code, _ = await self._git("diff", *_PLAIN, full, head, "--", f":(top,literal){path}")
             changed = code != 0
         return classify(known=True, is_head=False, is_ancestor=True, changed=changed)
 
     async def _git(self, *arguments: str) -> tuple[int, str]:
-        """(exit code, output) of git, asked so that it fetches and locks nothing."""
-        env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        env["GIT_NO_LAZY_FETCH"] = "1"
-        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-            env.pop(name, None)
+        """(exit code, output) of git."""
         try:
-            with trio.fail_after(GIT_SECONDS):
-                done = await trio.run_process(
-                    ["git", "-C", self._root, *arguments],
-                    capture_stdout=True,
-                    capture_stderr=True,
-                    stdin=b"",
-                    check=False,
-                    env=env,
-                )
+            return await git.ask(["-C", self._root], arguments, GIT_SECONDS)
         except (OSError, trio.TooSlowError) as error:
             raise HmdError("busy", f"git could not be asked: {error}", self._root) from None
-        return done.returncode, done.stdout.decode("utf-8", "replace").strip()
