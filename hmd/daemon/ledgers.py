@@ -35,9 +35,18 @@ class Ledgers:
         if status.st_size != state.offset:
             turn.catch_up(state, path)
 
-    def append(self, key: str, state: Turn | None, data: bytes) -> bool:
+    def append(self, key: str, state: Turn | None, record: ledger.Record, data: bytes) -> bool:
         """Appends one record; False where it could not be written whole. `state`, when it has all
-        that stands before the record, takes the record in."""
+        that stands before the record, takes the record in.
+
+        A process that is stopped between two of its steps finds, once it goes on, that its client
+        has decided alone: then the event's line is there, and no second one is written.
+        """
+        if state is not None:
+            before = state.offset
+            self.catch_up(key, state)
+            if state.offset != before and state.has_line(record):
+                return True
         held = self._open.get(key)
         if held is None:
             done = ledger.append(self._home.ledger(key), data)

@@ -89,7 +89,7 @@ class Resident:
             self.recaller(project, turn, event)
 
     def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
-        return self._ledgers.append(key, self._turns.get(key), data)
+        return self._ledgers.append(key, self._turns.get(key), record, data)
 
     # -- the daemon's own --
 

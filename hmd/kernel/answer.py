@@ -47,7 +47,8 @@ if TYPE_CHECKING:
             """Puts what else is to be said into the event: its `hot`, `recalled` and `past`."""
 
         def append(self, key: str, record: ledger.Record, data: bytes) -> bool:
-            """Appends `data`, the encoded `record`; False where it could not be written whole."""
+            """Appends `data`, the encoded `record`, unless another process wrote the event's line
+            since its turn was read; False where it could not be written whole."""
 
 
 PATHS_KEPT = 12

@@ -85,6 +85,10 @@ class Turn:
         first = self.first_report(event_id, at)
         return first is not None and first[1] != delivery
 
+    def has_line(self, record: "dict[str, object]") -> bool:
+        """Whether the event of a ledger record has a line already."""
+        return self.first_report(str(record["e"]), int(str(record["t"]))) is not None
+
     def wave_open(self, hold: "list[int]", at: int) -> bool:
         """Whether a hold's wave of identical calls still runs at time `at`."""
         if hold[1]:

@@ -14,9 +14,13 @@ from hmd.kernel.turn import Turn
 KEY = "0123456789abcdef"
 
 
+def prompt(number: int) -> ledger.Record:
+    return {"v": 1, "t": number, "d": "d", "e": f"prompt:{number}", "k": "prompt"}
+
+
 def line(number: int) -> bytes:
     """The record of a prompt."""
-    return ledger.encode({"v": 1, "t": number, "d": "d", "e": f"prompt:{number}", "k": "prompt"})
+    return ledger.encode(prompt(number))
 
 
 def read(home: Home) -> Turn:
@@ -28,7 +32,7 @@ def read(home: Home) -> Turn:
 
 def step(kept: Ledgers, state: Turn, number: int) -> None:
     kept.catch_up(KEY, state)
-    assert kept.append(KEY, state, line(number))
+    assert kept.append(KEY, state, prompt(number), line(number))
 
 
 def same(kept: Ledgers, state: Turn, home: Home) -> bool:
@@ -59,9 +63,22 @@ def test_lines_of_a_stub_in_between_come_first(tmp_path: Path) -> None:
     step(kept, state, 1)
     kept.catch_up(KEY, state)
     ledger.append(home.ledger(KEY), line(2))
-    assert kept.append(KEY, state, line(3))
-    assert state.number == 1
-    assert same(kept, state, home) and state.number == 3
+    assert kept.append(KEY, state, prompt(3), line(3))
+    assert state.number == 3
+    assert same(kept, state, home)
+
+
+def test_an_event_that_a_stub_wrote_meanwhile_gets_no_second_line(tmp_path: Path) -> None:
+    """A daemon that was stopped in the middle of a decision goes on after its client has decided
+    alone (found by the soak: 4 of 100,000 events stood twice)."""
+    home, state = Home(str(tmp_path)), Turn()
+    kept = Ledgers(home)
+    step(kept, state, 1)
+    kept.catch_up(KEY, state)
+    ledger.append(home.ledger(KEY), line(2))
+    assert kept.append(KEY, state, prompt(2), line(2))
+    assert Path(home.ledger(KEY)).read_bytes().count(b"prompt:2") == 1
+    assert same(kept, state, home) and state.number == 2
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])
@@ -87,7 +104,7 @@ def test_descriptors_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     kept = Ledgers(home)
     before = len(os.listdir("/dev/fd"))
     for number in range(5):
-        assert kept.append(f"{number:016x}", None, line(number))
+        assert kept.append(f"{number:016x}", None, prompt(number), line(number))
     assert len(os.listdir("/dev/fd")) == before + 2
     kept.close_all()
     assert len(os.listdir("/dev/fd")) == before

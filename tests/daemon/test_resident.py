@@ -146,6 +146,33 @@ def test_daemon_stub_and_any_mixture_answer_alike(
         assert states[0] == states[1] == states[2]
 
 
+@pytest.mark.parametrize("late", [Resident, FileSources])
+def test_who_is_overtaken_while_deciding_writes_no_second_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: type[Any]
+) -> None:
+    """Guards "each event once", and its answer: whichever of daemon and hook is stopped after it
+    looked and before it wrote, for every kind of event."""
+    world = World(
+        tmp_path / "home", tmp_path / "work", iter([late is Resident, late is FileSources] * 9)
+    )
+    append = late.append
+    overtaken: list[bytes] = []
+
+    def slowly(sources: Any, key: str, record: Any, data: bytes) -> bool:
+        monkeypatch.setattr(late, "append", append)
+        overtaken.append(world.answer(body, at, f"d{number}")[0])
+        return bool(append(sources, key, record, data))
+
+    kinds = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop", "SessionEnd"]
+    for number, kind in enumerate(kinds):
+        body = payload(tmp_path / "work", 2 * number, kind, "npm install")
+        at = 1_750_000_000_000 + number * 5000
+        monkeypatch.setattr(late, "append", slowly)
+        assert world.answer(body, at, f"d{number}")[0] == overtaken[number]
+    lines = Path(world.home.ledger(session_key(DEFAULT, "s0"))).read_bytes().splitlines()
+    assert len([one for one in lines if one]) == len(kinds)
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     def always() -> Iterator[bool]:
