@@ -219,7 +219,8 @@ async def test_old_vectors_serve_until_another_model_has_read_all(tmp_path: Path
             service.settings_changed()
             while not (await ask.embeddings(service, PERSON, None)).trouble:
                 await trio.sleep(0.02)
-            assert (await ask.recall(service, PERSON, wanted)).dense
+            while not (await ask.recall(service, PERSON, wanted)).dense:  # slow beside others
+                await trio.sleep(0.02)
 
 
 async def test_settings_that_change_in_the_middle_of_a_backfill(tmp_path: Path) -> None:
