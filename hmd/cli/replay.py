@@ -75,7 +75,7 @@ class Stage:
 
 class Play:
     """One scenario on a stage. `restless`: the daemon is killed between any two events, and only
-    every other event finds a new one."""
+    every other event finds a new one; each prompt does, since nothing is searched without one."""
 
     def __init__(self, stage: Stage, name: str, scenario: Step, *, restless: bool) -> None:
         self.scenario = scenario
@@ -213,7 +213,9 @@ class Play:
         self._events += 1
         if self.restless:
             self._kill()
-            if self._events % 2:
+            if event == "UserPromptSubmit":
+                self._call("memory.list", {})  # starts one, and waits for its store
+            elif self._events % 2:
                 self._start()
         payload = {
             "session_id": session,
