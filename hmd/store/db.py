@@ -2,9 +2,8 @@
 
 Work is handed over as whole functions that run in aiosqlite's own thread with the plain connection,
 and each result comes back to the waiting trio task directly: by way of an asyncio loop it took more
-than twice as long (0.25 ms against 0.1), which was most of a small answer's time, and what joins
-such a loop to trio does not exist for every Python that is served. A function that was begun runs
-to its end, whatever is cancelled.
+than twice as long (some 0.25 ms against 0.1), and what joins such a loop to trio does not exist for
+every Python that is served. A function that was begun runs to its end, whatever is cancelled.
 """
 
 import sqlite3
@@ -29,7 +28,7 @@ Work = Callable[[sqlite3.Connection], T]
 BUSY_TIMEOUT_S = 2.0
 BUSY_ATTEMPTS = 4
 # Half of SQLite's own: forgetting 180 facts takes 2.7 ms of CPU time instead of 4.7, of which half
-# is the index that this change left out; smaller pages make everything else slower.
+# is the index that this change left out; smaller pages were no better.
 PAGE_BYTES = 2048
 # How much of the write-ahead log is gathered before a commit carries it into the database.
 WAL_BYTES = 8 * 1024 * 1024
